@@ -62,11 +62,11 @@ def _write_found(folder: Path) -> bool:
     """Write octoc.toml for `folder`; return whether it names files that may have servers. Raises: UserError."""
     from octoc.cli.failures import UserError
     from octoc.compiler.structure.settings import name_of_folder
-    from octoc.compiler.workspace.init import find_inputs, settings_text, write_settings
+    from octoc.compiler.workspace.init import find_inputs, settings_document, write_settings
 
     try:
         inputs = find_inputs(folder)
-        path = write_settings(folder, settings_text(name_of_folder(folder), inputs))
+        path = write_settings(folder, settings_document(name_of_folder(folder), inputs))
     except FileExistsError:
         raise _there_already("octoc.toml") from None
     except OSError as error:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
+
+import tomlkit
 
 from octoc.bundle.digest import canonical_json, sha256_hex
 from octoc.compiler.model.resolved import Capability
 from octoc.compiler.model.source import ExpansionSource
+from octoc.compiler.workspace.toml_text import add_comment, add_table, array_of
 
-HEADER = """\
-# Written by `octoc expand`. Review it: each line of `says` is an example in every build, of less weight than a trigger.
-# What you delete of `says` stays deleted; a whole table that is gone is asked for again.
-"""
+_HEADER = """\
+Written by `octoc expand`. Review it: each line of `says` is an example in every build, of less weight than a trigger.
+What you delete of `says` stays deleted; a whole table that is gone is asked for again."""
 
 _TOLD = 16
 _ANSWER = 12
@@ -32,30 +33,12 @@ def answer_digest(text: str) -> str:
 
 def expanded_text(expansions: Iterable[ExpansionSource]) -> str:
     """Return the text of the file, sorted and with one line for each text, so that diffs are readable."""
-    tables = [
-        "\n".join(
-            [
-                f"\n[{_key(each.capability)}]",
-                f"triggers = {_string(each.triggers)}",
-                *_lines("answered", each.answered),
-                *_lines("says", each.says),
-                "",
-            ]
-        )
-        for each in sorted(expansions, key=lambda each: each.capability)
-    ]
-    return HEADER + "".join(tables)
-
-
-def _lines(key: str, texts: Iterable[str]) -> list[str]:
-    found = sorted(set(texts))
-    return [f"{key} = [", *(f"  {_string(text)}," for text in found), "]"] if found else [f"{key} = []"]
-
-
-def _key(name: str) -> str:
-    is_bare = name.isascii() and name.replace("-", "").replace("_", "").isalnum()
-    return name if is_bare else _string(name)
-
-
-def _string(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    document = tomlkit.document()
+    add_comment(document, _HEADER)
+    for each in sorted(expansions, key=lambda each: each.capability):
+        lists = {
+            key: array_of(sorted(set(texts)), 0, one_each=True)
+            for key, texts in (("answered", each.answered), ("says", each.says))
+        }
+        add_table(document, (each.capability,), {"triggers": each.triggers, **lists})
+    return tomlkit.dumps(document)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from octoc.compiler.migrate.texts import Extra, comment
+from octoc.compiler.migrate.texts import Extra
 from octoc.lists import some_names
 
 _MOST_NAMED = 5
@@ -36,15 +36,15 @@ class Notes:
     def add(self, line: str) -> None:
         self._lines[line] = None
 
-    def kept(self, what: str, label: str, extras: Iterable[Extra]) -> list[str]:
-        """Return comment lines for fields that have no place, and remember to say so."""
+    def kept(self, what: str, label: str, extras: Iterable[Extra]) -> str:
+        """Return the text of a comment on fields that have no place, and note them."""
         lines = []
         for extra in extras:
             self._left.setdefault((what, extra.name), []).append(label)
             if extra.is_masked:
                 self._masked.add((what, extra.name))
-            lines.append(comment(extra.text))
-        return ["# No place in octoc:", *lines] if lines else []
+            lines.append(extra.text)
+        return "\n".join(["No place in octoc:", *lines]) if lines else ""
 
     @property
     def lines(self) -> tuple[str, ...]:

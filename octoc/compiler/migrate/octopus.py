@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import attrs
+import tomlkit
 
 from octoc.compiler.check.stage import check_values
 from octoc.compiler.inputs.octopus_export import OCTOPUS_EXPORT
@@ -20,13 +21,14 @@ from octoc.compiler.migrate.notes import Notes
 from octoc.compiler.migrate.scopes import scope_files
 from octoc.compiler.migrate.servers import MCP_FILE, plan_servers
 from octoc.compiler.migrate.surroundings import Surroundings
-from octoc.compiler.migrate.texts import comment, quoted, slug
+from octoc.compiler.migrate.texts import plain, quoted, slug, yaml_comment
 from octoc.compiler.model.documents import FoundFile
 from octoc.compiler.read.json import read_json
 from octoc.compiler.read.spans import SpanIndex
 from octoc.compiler.read.text import Limit, load_text
-from octoc.compiler.workspace.init import settings_text
+from octoc.compiler.workspace.init import settings_document
 from octoc.compiler.workspace.paths import WORKSPACE_FILE, display_path
+from octoc.compiler.workspace.toml_text import add_comment, add_table
 from octoc.diagnostics.model import Diagnostic, DiagnosticSink, Place, Span
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.read import TOO_LARGE
@@ -102,12 +104,12 @@ def _say_names(export: Export, notes: Notes) -> None:
 
 
 def _agent_file(agent: Agent, notes: Notes) -> str:
-    lines = ["---", comment(f"Agent {agent.id} of Octopus: {agent.label}")]
+    lines = ["---", yaml_comment(plain(f"Agent {agent.id} of Octopus: {agent.label}"))]
     lines += [f"name: {agent.name}", f"description: {quoted(agent.description or agent.label)}"]
     if agent.model:
         lines.append(f"model: {quoted(agent.model)}")
-    lines += notes.kept("agent", agent.label, agent.extras)
-    lines += ["---", *(["", agent.prompt] if agent.prompt else [])]
+    left = notes.kept("agent", agent.label, agent.extras)
+    lines += [*([yaml_comment(left)] if left else []), "---", *(["", agent.prompt] if agent.prompt else [])]
     if not agent.prompt:
         notes.add(f"agent `{agent.name}` has no prompt in the export: write it in {_AGENTS}/{agent.name}.md")
     return "\n".join(lines) + "\n"
@@ -119,18 +121,26 @@ def _settings(export: Export, around: Surroundings, notes: Notes, *, has_servers
         inputs = attrs.evolve(inputs, agent_folders=_with(inputs.agent_folders, _AGENTS))
     if has_servers:
         inputs = attrs.evolve(inputs, mcp_files=(*inputs.mcp_files, MCP_FILE))
-    lines = [settings_text(around.name, inputs)]
+    document = settings_document(around.name, inputs)
     if has_servers:
-        lines += ["# Octopus's tool servers speak its REST protocol.", "[plugins]"]
-        lines += ['use = ["embed-onnx", "transport-mcp", "transport-rest"]', ""]
-    lines += ["# An agent has what it is granted, and nothing else. The tables are in scopes/*.toml.", "[scopes]"]
-    lines += ['profile = "deny"', ""]
-    lines += [
-        "# Results are cut as Octopus cuts them, at 2,000 tokens. Without this line octoc keeps what it cuts, and"
-    ]
-    lines += ["# the model can read on with `read_result`.", "[results]", 'profile = "octopus"']
+        document.add(tomlkit.nl())
+        add_comment(document, "Octopus's tool servers speak its REST protocol.")
+        add_table(document, ("plugins",), {"use": ["embed-onnx", "transport-mcp", "transport-rest"]})
+    document.add(tomlkit.nl())
+    add_comment(document, "An agent has what it is granted, and nothing else. The tables are in scopes/*.toml.")
+    add_table(document, ("scopes",), {"profile": "deny"})
+    document.add(tomlkit.nl())
+    add_comment(
+        document,
+        "Results are cut as Octopus cuts them, at 2,000 tokens. Without this line octoc keeps what it cuts, and\n"
+        "the model can read on with `read_result`.",
+    )
+    add_table(document, ("results",), {"profile": "octopus"})
     left = notes.kept("export", "", export.extras)
-    return "\n".join([*lines, *([""] if left else []), *left]) + "\n"
+    if left:
+        document.add(tomlkit.nl())
+        add_comment(document, left)
+    return tomlkit.dumps(document)
 
 
 def _with(names: Iterable[str], name: str) -> tuple[str, ...]:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import attrs
+import tomlkit
+from tomlkit import TOMLDocument
+from tomlkit.items import Table
 
 from octoc.compiler.migrate.export import Area, Export, Group, Named
 from octoc.compiler.migrate.notes import Notes
 from octoc.compiler.migrate.servers import ServerPlan
-from octoc.compiler.migrate.texts import Names, comment, key, pair
+from octoc.compiler.migrate.texts import Extra, Names, plain
+from octoc.compiler.workspace.toml_text import add_comment, add_table, add_tables
 from octoc.lists import name_list
 
 _TENANTS, _GLOBAL = "tenants", "global"
-_OFF = "enabled = false"
+_OFF = {"enabled": False}
 
 
 def scope_files(export: Export, plan: ServerPlan, notes: Notes) -> dict[str, str]:
@@ -43,69 +48,70 @@ class _Work:
     def __attrs_post_init__(self) -> None:
         self.group_names = Names(group.name for group in self.export.groups.values())
 
-    def tenant(self, tenant: Named) -> list[str]:
-        lines = []
+    def tenant(self, tenant: Named) -> TOMLDocument:
+        block = _block()
         if tenant.name != tenant.id:
             self.notes.add(f"tenant `{tenant.id}` is called `{tenant.name}`: hosts and tools get that name")
-            lines.append(comment(f"Tenant {tenant.id} of Octopus"))
-        lines += [f"[tenants.{key(tenant.name)}]", *self.what(tenant)]
-        return [*lines, *self.notes.kept("tenant", tenant.label or tenant.id, tenant.extras)]
+            add_comment(block, plain(f"Tenant {tenant.id} of Octopus"))
+        table = add_table(block, ("tenants", tenant.name), self.what(tenant))
+        self.keep(table, "tenant", tenant.label or tenant.id, tenant.extras)
+        return block
 
-    def what(self, thing: Named) -> list[str]:
-        said = ": ".join(dict.fromkeys(text for text in (thing.label, thing.description) if text))
-        return [*([pair("description", said)] if said else []), *([] if thing.is_active else [_OFF])]
+    def what(self, thing: Named) -> dict[str, Any]:
+        text = ": ".join(dict.fromkeys(text for text in (thing.label, thing.description) if text))
+        return {**({"description": text} if text else {}), **({} if thing.is_active else _OFF)}
 
-    def area(self, area: Area) -> list[str]:
-        lines = [comment(f"Area {area.id} of Octopus: {area.label}"), f"[areas.{key(area.name)}]"]
+    def area(self, area: Area) -> TOMLDocument:
+        values: dict[str, Any] = {}
         if area.tenant is not None:
-            lines.append(pair("tenant", self.export.tenants[area.tenant].name))
+            values["tenant"] = self.export.tenants[area.tenant].name
         if area.description:
-            lines.append(pair("description", area.description))
-        if not area.is_active:
-            lines.append(_OFF)
-        lines.append(pair("agents", self.names([agent for agent in area.agents if agent not in self.homes])))
+            values["description"] = area.description
+        values |= {} if area.is_active else _OFF
+        values["agents"] = self.names([agent for agent in area.agents if agent not in self.homes])
         shared = [agent for agent in area.agents if agent in self.homes]
         if shared:
-            lines.append(pair("shared", self.names(shared)))
+            values["shared"] = self.names(shared)
         self.homes.update(area.agents)
         if area.default is not None:
-            lines.append(pair("default_agent", self.export.agents[area.default].name))
-        return [*lines, *self.notes.kept("area", area.label, area.extras)]
+            values["default_agent"] = self.export.agents[area.default].name
+        block = _block(f"Area {area.id} of Octopus: {area.label}")
+        self.keep(add_table(block, ("areas", area.name), values), "area", area.label, area.extras)
+        return block
 
-    def groups_of(self, area: str | None) -> Iterable[list[str]]:
+    def groups_of(self, area: str | None) -> Iterable[TOMLDocument]:
         """Yield the tables of an area's groups, or of global ones, each with its grants."""
         for group in self.export.groups.values():
             if group.area == area:
                 yield self.group(group)
 
-    def group(self, group: Group) -> list[str]:
+    def group(self, group: Group) -> TOMLDocument:
         own = [one for one in self.export.assignments if one.group == group.id]
         on = [one.agent for one in own if one.enabled]
-        lines = [comment(f"Tool group {group.id} of Octopus: {group.label}")]
+        block = _block(f"Tool group {group.id} of Octopus: {group.label}")
+        table: TOMLDocument | Table = block
         if not group.tools:
             self.notes.add(f"tool group `{group.name}` has no tools, and is a comment")
             given = ", ".join(self.names([one.agent for one in own]))
-            lines.append(comment(f"It has no tools{f', and was assigned to {given}' if given else ''}."))
+            add_comment(block, f"It has no tools{f', and was assigned to {given}' if given else ''}.")
         else:
-            lines += [f"[groups.{key(group.name)}]"]
-            if group.area is not None:
-                lines.append(pair("area", self.export.areas[group.area].name))
+            values: dict[str, Any] = {} if group.area is None else {"area": self.export.areas[group.area].name}
             if group.description:
-                lines.append(pair("description", group.description))
-            lines.append(pair("tools", [self.plan.tools[tool] for tool in group.tools]))
+                values["description"] = group.description
+            values["tools"] = [self.plan.tools[tool] for tool in group.tools]
             if not on:
-                lines.append(f"{_OFF}  # no agent has it; octoc refuses a group that does nothing")
+                values["enabled"] = tomlkit.item(False)
+                values["enabled"].comment("no agent has it; octoc refuses a group that does nothing")
                 self.notes.add(f"tool group `{group.name}` is not assigned to any agent, and is disabled")
-        lines += self.notes.kept("tool group", group.label, group.extras)
-        lines += self.notes.kept("assignment", group.label, [extra for one in own for extra in one.extras])
+            table = add_table(block, ("groups", group.name), values)
+        self.keep(table, "tool group", group.label, group.extras)
+        self.keep(table, "assignment", group.label, [extra for one in own for extra in one.extras])
         if group.tools:
-            lines += self.grant(group, on, enabled=True)
-            lines += self.grant(group, [one.agent for one in own if not one.enabled], enabled=False)
-        return lines
+            off = [one.agent for one in own if not one.enabled]
+            add_tables(block, "grants", [*self.grant(group, on, enabled=True), *self.grant(group, off, enabled=False)])
+        return block
 
-    def grant(self, group: Group, agents: Sequence[str], *, enabled: bool) -> list[str]:
-        if not agents:
-            return []
+    def grant(self, group: Group, agents: Sequence[str], *, enabled: bool) -> list[dict[str, Any]]:
         area = None if group.area is None else self.export.areas[group.area]
         for agent in agents:
             if area is not None and enabled and agent not in area.agents:
@@ -114,10 +120,10 @@ class _Work:
                     f"agent `{name}` has tool group `{group.name}`, and is not in its area `{area.name}`: "
                     "Octopus lets that be, `octoc check` refuses it"
                 )
-        lines = ["", "[[grants]]", pair("agents", self.names(agents)), pair("groups", [group.name])]
-        return lines if enabled else [*lines, _OFF]
+        values = {"agents": self.names(agents), "groups": [group.name], **({} if enabled else _OFF)}
+        return [values] if agents else []
 
-    def homeless(self) -> Iterable[list[str]]:
+    def homeless(self) -> Iterable[TOMLDocument]:
         """Yield an area for each tenant whose agents are in none: outside of areas all tenants would have them."""
         for tenant in self.export.tenants.values():
             left = [
@@ -126,17 +132,16 @@ class _Work:
             if not left:
                 continue
             name = Names(area.name for area in self.export.areas.values()).take(f"{tenant.name}-others")
-            yield [
-                comment(
-                    f"Agents of tenant {tenant.id} in no area of Octopus, reached by their ids: here they stay its own."
-                ),
-                f"[areas.{key(name)}]",
-                pair("tenant", tenant.name),
-                pair("agents", self.names(left)),
-            ]
-            self.notes.add(f"agents {_said(self.names(left))} are in no area, and in `{name}` to stay their tenant's")
+            block = _block(
+                f"Agents of tenant {tenant.id} in no area of Octopus, reached by their ids: they stay its own."
+            )
+            add_table(block, ("areas", name), {"tenant": tenant.name, "agents": self.names(left)})
+            yield block
+            self.notes.add(
+                f"agents {name_list(self.names(left))} are in no area, and in `{name}` to stay their tenant's"
+            )
 
-    def servers(self) -> Iterable[list[str]]:
+    def servers(self) -> Iterable[TOMLDocument]:
         """Yield what each agent has of the servers that it registers: a group of its own, or a grant."""
         users: dict[str, set[str]] = {}
         for agent in self.export.agents.values():
@@ -146,37 +151,42 @@ class _Work:
             for server in agent.servers:
                 name = self.plan.name_of(server)
                 tools = [f"{name}/*"] if server.tools is None else [f"{name}/{tool}" for tool in server.tools]
-                lines = [comment(f"Server {server.label} of agent {agent.id} of Octopus: {agent.label}")]
-                lines += self.notes.kept("server", server.label, server.extras)
+                enabled = {} if server.enabled else _OFF
+                block = _block(f"Server {server.label} of agent {agent.id} of Octopus: {agent.label}")
+                self.keep(block, "server", server.label, server.extras)
                 if not tools or name in self.plan.off:
                     why = (
                         "is switched off" if tools else "has an empty `toolFilter`, so the agent has none of its tools"
                     )
-                    lines.append(
-                        comment(f"It {why}.") if not tools else comment(f"It {why}; tools: {', '.join(tools)}")
-                    )
+                    add_comment(block, plain(f"It {why}; tools: {', '.join(tools)}" if tools else f"It {why}."))
                     self.notes.add(f"server `{name}` of agent `{agent.name}` {why}, and is a comment")
-                    yield lines
                 elif len(users[name]) == 1:
                     group = self.group_names.take(f"{agent.name}-{name}")
-                    lines += [f"[groups.{key(group)}]", pair("agent", agent.name), pair("tools", tools)]
-                    yield [*lines, *([] if server.enabled else [_OFF])]
+                    add_table(block, ("groups", group), {"agent": agent.name, "tools": tools, **enabled})
                 else:
-                    lines += ["[[grants]]", pair("agents", [agent.name]), pair("tools", tools)]
-                    yield [*lines, *([] if server.enabled else [_OFF])]
+                    add_tables(block, "grants", [{"agents": [agent.name], "tools": tools, **enabled}])
+                yield block
 
-    def switched_off(self) -> Iterable[list[str]]:
+    def switched_off(self) -> Iterable[TOMLDocument]:
         for agent in self.export.agents.values():
             if not agent.is_active:
-                yield [f"[overrides.{key(agent.name)}]", _OFF]
+                block = _block()
+                add_table(block, ("overrides", agent.name), _OFF)
+                yield block
 
     def names(self, agents: Iterable[str]) -> list[str]:
         return [self.export.agents[agent].name for agent in agents]
 
+    def keep(self, to: TOMLDocument | Table, what: str, label: str, extras: Iterable[Extra]) -> None:
+        """Add the fields that have no place as comments, and note them."""
+        add_comment(to, self.notes.kept(what, label, extras))
 
-def _joined(blocks: Iterable[list[str]]) -> str:
-    return "\n\n".join("\n".join(lines) for lines in blocks) + "\n"
+
+def _block(comment: str = "") -> TOMLDocument:
+    block = tomlkit.document()
+    add_comment(block, plain(comment))
+    return block
 
 
-def _said(names: Sequence[str]) -> str:
-    return name_list(names)
+def _joined(blocks: Iterable[TOMLDocument]) -> str:
+    return "\n".join(tomlkit.dumps(block) for block in blocks)

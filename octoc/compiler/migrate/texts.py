@@ -1,11 +1,11 @@
-"""Pieces of the files that a migration writes: strings, lists and comments that every reader of them takes as meant."""
+"""Names, strings and comments of the files that a migration writes."""
 
 from __future__ import annotations
 
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import attrs
@@ -14,14 +14,12 @@ from octoc.credentials import is_literal_secret
 from octoc.masking import mask_values
 from octoc.secrets import MASK
 
-_WIDTH = 120
-_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+\Z")
 # Control characters of the second block, and what some readers take for the end of a line or of the file.
 _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 
 def quoted(text: str) -> str:
-    """Return a string as JSON, TOML and YAML all read it."""
+    """Return a string as JSON and YAML both read it."""
     return _escaped(json.dumps(text, ensure_ascii=False))
 
 
@@ -29,28 +27,14 @@ def _escaped(text: str) -> str:
     return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-def key(name: str) -> str:
-    """Return a name as a key of TOML."""
-    return name if _BARE_KEY.match(name) else quoted(name)
+def plain(text: str) -> str:
+    """Return a text whose lines a comment can hold."""
+    return "\n".join(_plain(line).rstrip() for line in text.splitlines())
 
 
-def array(texts: Iterable[str], before: int) -> str:
-    """Return a list of strings in TOML, on one line where `before` characters before it leave the room."""
-    items = [quoted(text) for text in texts]
-    line = f"[{', '.join(items)}]"
-    if before + len(line) <= _WIDTH:
-        return line
-    return "[\n" + "".join(f"  {item},\n" for item in items) + "]"
-
-
-def pair(name: str, value: str | Sequence[str]) -> str:
-    """Return `name = value` in TOML."""
-    return f"{name} = {quoted(value) if isinstance(value, str) else array(value, len(name) + 3)}"
-
-
-def comment(text: str) -> str:
-    """Return a text as comment lines of TOML and YAML."""
-    return "\n".join(f"# {_plain(line)}".rstrip() for line in text.splitlines())
+def yaml_comment(text: str) -> str:
+    """Return a text as comment lines of YAML."""
+    return "\n".join(f"# {line}".rstrip() for line in text.splitlines())
 
 
 def _plain(line: str) -> str:

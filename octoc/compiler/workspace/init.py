@@ -14,6 +14,7 @@ from octoc.compiler.inputs.registry import FileKinds
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.structure.settings import name_of_folder
 from octoc.compiler.workspace.paths import CORE_TAP, WORKSPACE_FILE
+from octoc.compiler.workspace.toml_text import add_comment, add_table, add_tables, array_of
 from octoc.diagnostics.model import Place
 from octoc.plugin.file_kinds import Dialect
 
@@ -76,49 +77,47 @@ def _has_servers(path: Path, client: Dialect) -> bool:
     return client.has_servers(path.read_text(encoding="utf-8", errors="replace"))
 
 
-def settings_text(name: str, inputs: Inputs) -> str:
-    """Return the text of an `octoc.toml` that names `inputs`; what was not found stands in comments."""
-    lines = ["# What one build of octoc reads. `octoc check` finds mistakes, `octoc build` compiles.", ""]
-    lines += [
-        "[workspace]",
-        f"name = {_string(name)}",
-        'mode = "development"  # or "production": no bundle while there are errors',
-    ]
-    lines += ["", "# Taps in order of precedence: the first that has an entity wins."]
-    if inputs.taps:
-        for tap, path in inputs.taps:
-            lines += ["[[taps]]", f"name = {_string(tap)}", f"path = {_string(path)}", ""]
-        lines.pop()
-    else:
-        lines += ["# This one ships with octoc: files, git, the web, databases and more."]
-        lines += ["# [[taps]]", '# name = "core"', f'# path = "{CORE_TAP}"']
-    lines += _section("agents", "paths", inputs.agent_folders, _DEFAULTS.agent_paths)
-    lines += _section("mcp", "files", inputs.mcp_files, _DEFAULTS.mcp_files)
-    lines += [
-        "",
-        "# `octoc test` runs what is in routing/*.toml: [[message]] with `text` and `expect`, a capability or `none`.",
-    ]
-    lines += ["# [test]", "# min_right = 0.8"]
-    return "\n".join(lines) + "\n"
+def settings_document(name: str, inputs: Inputs) -> tomlkit.TOMLDocument:
+    """Return an `octoc.toml` that names `inputs`; comments name what was not found."""
+    document = tomlkit.document()
+    add_comment(document, "What one build of octoc reads. `octoc check` finds mistakes, `octoc build` compiles.")
+    document.add(tomlkit.nl())
+    workspace = add_table(document, ("workspace",), {"name": name, "mode": "development"})
+    workspace["mode"].comment('or "production": no bundle while there are errors')
+    document.add(tomlkit.nl())
+    add_comment(document, "Taps in order of precedence: the first that has an entity wins.")
+    add_tables(document, "taps", [{"name": tap, "path": path} for tap, path in inputs.taps])
+    if not inputs.taps:
+        add_comment(document, "This one ships with octoc: files, git, the web, databases and more.")
+        add_comment(document, f'[[taps]]\nname = "core"\npath = "{CORE_TAP}"')
+    _add_list(document, "agents", "paths", inputs.agent_folders, _DEFAULTS.agent_paths)
+    _add_list(document, "mcp", "files", inputs.mcp_files, _DEFAULTS.mcp_files)
+    document.add(tomlkit.nl())
+    add_comment(
+        document,
+        "`octoc test` runs what is in routing/*.toml: [[message]] with `text` and `expect`, a capability or `none`.\n"
+        "[test]\nmin_right = 0.8",
+    )
+    return document
 
 
-def write_settings(folder: Path, text: str) -> Path:
+def write_settings(folder: Path, document: tomlkit.TOMLDocument) -> Path:
     """Write `octoc.toml` and return its path. Raises: FileExistsError when there is one, or anything of that name."""
     path = folder / WORKSPACE_FILE
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
-        file.write(text)
+        file.write(tomlkit.dumps(document))
     return path
 
 
-def _section(name: str, key: str, found: tuple[str, ...], default: tuple[str, ...]) -> list[str]:
-    values = ", ".join(map(_string, found or default))
-    mark = "" if found else "# "
-    return ["", f"{mark}[{name}]", f"{mark}{key} = [{values}]"]
-
-
-def _string(text: str) -> str:
-    return tomlkit.string(text).as_string()
+def _add_list(
+    document: tomlkit.TOMLDocument, table: str, key: str, found: tuple[str, ...], default: tuple[str, ...]
+) -> None:
+    document.add(tomlkit.nl())
+    if found:
+        add_table(document, (table,), {key: found})
+    else:
+        add_comment(document, f"[{table}]\n{key} = {array_of(default, 0).as_string()}")
 
 
 def _folders(parent: Path) -> Iterator[Path]:
