@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# A check of a large tap makes a few million objects and hardly a circle among them. Python's own 700 starts thousands
-# of collections in it, a tenth of its time; 100,000 starts some tens, so that memory still has a limit.
+# A check of a large tap makes a few million objects and few circles. Python's default of 700 starts thousands of
+# collections, a tenth of the time; 100,000 starts some tens, so memory still has a limit.
 _FEW = 100_000
 
 
