@@ -10,9 +10,9 @@ import statistics
 import sys
 import time
 
-import octoc.testing.faulty_stdio
 from benchmarks.dispatch import http_server
 from octoc.plugin.protocols import ServerTarget
+from octoc.testing import FAULTY_STDIO
 from octoc_transport_mcp import lenient
 from octoc_transport_mcp.connection import open_connection
 
@@ -46,7 +46,7 @@ async def longest_block(target: ServerTarget) -> float:
 def main() -> None:
     """Measure and print."""
     print(f"{'':<20} {'in parts':>10} {'one step':>10} {'ratio':>7}   (medians of {RUNS})")
-    arguments = ("-I", "-S", octoc.testing.faulty_stdio.__file__, "9000-tools")
+    arguments = ("-I", "-S", FAULTY_STDIO, "9000-tools")
     _row(ServerTarget(name="many", transport="stdio", command=sys.executable, args=arguments, timeout_s=120))
     with http_server(tools=TOOLS) as url:
         _row(ServerTarget(name="many", transport="http", url=url, timeout_s=120))

@@ -19,7 +19,7 @@ from octoc.runtime import Runtime, Session
 
 SERVERS = 8
 AT_ONCE = 1000
-SERVER = ROOT / "octoc" / "testing" / "faulty_stdio.py"
+SERVER = ROOT / "octoc" / "testing" / "faulty_stdio_server.py"
 _WORKERS = 64
 _SAMPLES = 20
 _PAGE = os.sysconf("SC_PAGE_SIZE")

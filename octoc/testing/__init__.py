@@ -1,27 +1,100 @@
-"""For authors of plugins and users' own tests.
+"""For authors of plugins and for users' own tests.
 
-A workspace builder, a fake embedder, a scripted explainer, in-process MCP servers, the contract suites of embedders and
-transports, and `assert_routes` for fixtures.
+- `WorkspaceBuilder` writes and builds a workspace. `assert_routes` runs fixtures against a bundle.
+- `FakeEmbedder` and `ScriptedExplainer` stand in for models, `InProcessPlugin` for every server.
+- `EmbedderContract` and `TransportContract` test a plugin: subclass one in a test file.
+- `oauth_server` runs an authorization server with a guarded MCP server, on the loopback.
+- `faulty_http`, `FAULTY_STDIO` and `RawRestServer` are servers with faults.
+
+All modules below are private. A name is imported when it is first used.
 """
 
-from octoc.routing.fixtures import RoutingFixture
-from octoc.testing.contracts import EmbedderContract, TransportContract
-from octoc.testing.embedder import FakeEmbedder, fake_embedder
-from octoc.testing.explainer import ScriptedExplainer
-from octoc.testing.mcp_server import InProcessPlugin, echo_tool, in_process_transport
-from octoc.testing.routes import assert_routes
-from octoc.testing.workspace import WorkspaceBuilder
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from octoc.lazy_exports import lazy_exports
+
+if TYPE_CHECKING:
+    from octoc.routing.fixtures import Fixtures, RoutingFixture, SearchFixture
+    from octoc.testing.authorization import (
+        OAUTH_CLIENT_ID,
+        OAUTH_CLIENT_SECRET,
+        OAuthRequest,
+        OAuthServer,
+        oauth_server,
+    )
+    from octoc.testing.contracts import EmbedderContract, TransportContract
+    from octoc.testing.embedder import FakeEmbedder, fake_embedder
+    from octoc.testing.explainer import ScriptedExplainer
+    from octoc.testing.faulty_http_server import Era, FaultyHttpServer, faulty_http, self_signed
+    from octoc.testing.faulty_stdio_server import FAULTY_STDIO
+    from octoc.testing.fixtures import assert_routes
+    from octoc.testing.http_faults import HTTP_FAULTS, ReceivedRequest
+    from octoc.testing.in_process import InProcessPlugin, echo_tool, in_process_transport
+    from octoc.testing.raw_rest_server import (
+        REST_TOKEN,
+        RawRestServer,
+        RestConversation,
+        http_response,
+        send_and_close,
+        send_slowly,
+        visit_rest_server,
+    )
+    from octoc.testing.workspace import ToolSpec, WorkspaceBuilder
+else:
+    __getattr__ = lazy_exports(
+        __name__,
+        {
+            "octoc.routing.fixtures": "Fixtures RoutingFixture SearchFixture",
+            "octoc.testing.authorization": "OAUTH_CLIENT_ID OAUTH_CLIENT_SECRET OAuthRequest OAuthServer oauth_server",
+            "octoc.testing.contracts": "EmbedderContract TransportContract",
+            "octoc.testing.embedder": "FakeEmbedder fake_embedder",
+            "octoc.testing.explainer": "ScriptedExplainer",
+            "octoc.testing.faulty_http_server": "Era FaultyHttpServer faulty_http self_signed",
+            "octoc.testing.faulty_stdio_server": "FAULTY_STDIO",
+            "octoc.testing.fixtures": "assert_routes",
+            "octoc.testing.http_faults": "HTTP_FAULTS ReceivedRequest",
+            "octoc.testing.in_process": "InProcessPlugin echo_tool in_process_transport",
+            "octoc.testing.raw_rest_server": (
+                "REST_TOKEN RawRestServer RestConversation http_response send_and_close send_slowly visit_rest_server"
+            ),
+            "octoc.testing.workspace": "ToolSpec WorkspaceBuilder",
+        },
+    )
 
 __all__ = [
+    "FAULTY_STDIO",
+    "HTTP_FAULTS",
+    "OAUTH_CLIENT_ID",
+    "OAUTH_CLIENT_SECRET",
+    "REST_TOKEN",
     "EmbedderContract",
+    "Era",
     "FakeEmbedder",
+    "FaultyHttpServer",
+    "Fixtures",
     "InProcessPlugin",
+    "OAuthRequest",
+    "OAuthServer",
+    "RawRestServer",
+    "ReceivedRequest",
+    "RestConversation",
     "RoutingFixture",
     "ScriptedExplainer",
+    "SearchFixture",
+    "ToolSpec",
     "TransportContract",
     "WorkspaceBuilder",
     "assert_routes",
     "echo_tool",
     "fake_embedder",
+    "faulty_http",
+    "http_response",
     "in_process_transport",
+    "oauth_server",
+    "self_signed",
+    "send_and_close",
+    "send_slowly",
+    "visit_rest_server",
 ]

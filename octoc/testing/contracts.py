@@ -1,6 +1,6 @@
-"""What every embedder and every transport must do, as tests: subclass one in a test file, as `class TestMine(...)`.
+"""Tests that every embedder and every transport must pass: subclass one in a test file as `class TestMine(...)`.
 
-Plain pytest classes without fixtures: a subclass says how to make the thing, and pytest runs the rest.
+They are plain pytest classes without fixtures: a subclass makes the object, and pytest runs the inherited tests.
 """
 # ruff: noqa: S101  # assert is how a test says what it expects
 

@@ -1,4 +1,4 @@
-"""An explainer whose words are known before."""
+"""An explainer with fixed texts."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from octoc.plugin import FailedCall, hookimpl
 
 
 class ScriptedExplainer:
-    """A plugin that explains failed calls with a text for each agent that has one, and keeps what it was asked.
+    """A plugin that explains failed calls with a text for each agent that has one, and keeps the calls in `asked`.
 
-    It can be called too, as what `Runtime.open(explain=…)` takes.
+    It is callable too, for `Runtime.open(explain=…)`.
     """
 
     def __init__(self, texts: Mapping[str, str]) -> None:

@@ -15,8 +15,7 @@ import pytest
 
 from octoc.results import ToolFailure
 from octoc.runtime import Runtime
-from octoc.testing import WorkspaceBuilder
-from octoc.testing.oauth_server import CLIENT_ID, CLIENT_SECRET, OAuthServer, oauth_server
+from octoc.testing import OAUTH_CLIENT_ID, OAUTH_CLIENT_SECRET, OAuthServer, WorkspaceBuilder, oauth_server
 
 Run = Callable[..., Any]
 QUERY_KEY = "key-in-the-query"
@@ -51,9 +50,9 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def root(tmp_path: Path, server: OAuthServer, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A workspace with guarded servers: one to log in to, one with a key of its own, and one on this machine."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setenv("ROBOT_SECRET", CLIENT_SECRET)
+    monkeypatch.setenv("ROBOT_SECRET", OAUTH_CLIENT_SECRET)
     monkeypatch.setenv("QUERY_KEY", QUERY_KEY)
-    robot = {"type": "client_credentials", "client_id": CLIENT_ID, "client_secret_env": "ROBOT_SECRET"}
+    robot = {"type": "client_credentials", "client_id": OAUTH_CLIENT_ID, "client_secret_env": "ROBOT_SECRET"}
     workspace = (
         WorkspaceBuilder(tmp_path / "acme")
         .server("notes", type="http", url=server.url, auth={"type": "oauth", "scopes": "read"})
@@ -147,7 +146,7 @@ def test_no_token_shows(
     caplog.set_level(logging.DEBUG)
     server.echo = True
     seen: list[str] = []
-    issued: set[str] = {CLIENT_SECRET, QUERY_KEY}
+    issued: set[str] = {OAUTH_CLIENT_SECRET, QUERY_KEY}
 
     async def run() -> None:
         async with Runtime.open(root / "dist" / "test.octoc", workspace=root) as runtime:

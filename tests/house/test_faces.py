@@ -4,6 +4,7 @@ import ast
 import importlib
 import inspect
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ _PYTHON = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 def below_faces(source: str, *more: str) -> list[str]:
-    """Return the modules of octoc that Python text imports, except faces and `more`, which may end in `.*`."""
+    """Return the modules of octoc that Python text imports, except faces and `more`."""
     modules: list[str] = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
@@ -30,12 +31,14 @@ def below_faces(source: str, *more: str) -> list[str]:
                 f"{node.module}.{one.name}" for one in node.names if is_face and one.name not in exported
             ]
     allowed = {*FACES, *OTHERS, *more}
-    prefixes = tuple(one.removesuffix("*") for one in more if one.endswith(".*"))
-    return [
-        name
-        for name in modules
-        if name.split(".")[0] == "octoc" and name not in allowed and not (prefixes and name.startswith(prefixes))
-    ]
+    return [name for name in modules if name.split(".")[0] == "octoc" and name not in allowed]
+
+
+def hidden_exports(face: str, exported: Iterable[str]) -> list[str]:
+    """Return the exports of a package with the name of a module in it: importing the module replaces the export."""
+    folder = ROOT.joinpath(*face.split("."))
+    modules = {path.stem if path.is_file() else path.name for path in folder.glob("*")}
+    return sorted(modules.intersection(exported))
 
 
 @pytest.mark.parametrize("face", FACES)
@@ -60,12 +63,27 @@ def test_plugins_import_faces() -> None:
 
 
 def test_tests_of_plugins_import_faces() -> None:
-    """Tests of plugins import faces, the command line, and the servers with faults of `octoc.testing`."""
+    """Tests of plugins import faces and the command line."""
     files = list(ROOT.glob("plugins/*/tests/**/*.py"))
     assert len(files) > 50
     texts = {str(file.relative_to(ROOT)): file.read_text(encoding="utf-8") for file in files}
-    below = {file: below_faces(text, "octoc.cli", "octoc.testing.*") for file, text in texts.items()}
+    below = {file: below_faces(text, "octoc.cli") for file, text in texts.items()}
     assert {file: names for file, names in below.items() if names} == {}
+
+
+def test_tests_and_benchmarks_import_the_face_of_testing() -> None:
+    """Only tests of `octoc.testing` itself import modules below it."""
+    files = {*ROOT.glob("tests/**/*.py"), *ROOT.glob("benchmarks/**/*.py")} - {*ROOT.glob("tests/testing/*.py")}
+    assert len(files) > 300
+    below = {file.name: below_faces(file.read_text(encoding="utf-8")) for file in files}
+    assert [(file, name) for file, names in below.items() for name in names if name.startswith("octoc.testing.")] == []
+
+
+@pytest.mark.parametrize("face", FACES)
+def test_no_module_hides_an_export(face: str) -> None:
+    """No export of a face has the name of a module or folder of the face."""
+    assert hidden_exports(face, importlib.import_module(face).__all__) == []
+    assert hidden_exports("octoc.testing", ["oauth_server", "workspace"]) == ["workspace"]
 
 
 def test_examples_of_the_documentation_import_faces() -> None:
@@ -86,6 +104,9 @@ def test_examples_of_the_documentation_import_faces() -> None:
         "from octoc.compiler.workspace.paths import find_workspace",
         "from octoc.secrets import redact",
         "from octoc.cli.options import agent_option",
+        "import octoc.testing.http_faults",
+        "from octoc.testing.authorization import oauth_server",
+        "from octoc.testing import http_faults",
     ],
 )
 def test_an_import_below_a_face_is_found(source: str) -> None:

@@ -14,8 +14,7 @@ from typing import Any
 
 import attrs
 
-import octoc.testing.faulty_stdio
-from octoc.testing import WorkspaceBuilder
+from octoc.testing import FAULTY_STDIO, WorkspaceBuilder
 
 TRIGGERS = ("what time is it", "current time in a city", "convert time between zones", "the clock in tokyo")
 INITIALIZE = {
@@ -145,7 +144,7 @@ def test_what_the_gateway_says_is_as_recorded(
     """Answers, pages and log lines of a gateway, open to this machine and guarded by tokens, are the recorded ones."""
     root = tmp_path / "ws"
     builder = WorkspaceBuilder(root).settings("workspace", plugins=["transport-mcp"])
-    faulty = ["-I", "-S", octoc.testing.faulty_stdio.__file__, "none"]
+    faulty = ["-I", "-S", FAULTY_STDIO, "none"]
     builder.server("plain", sys.executable, *faulty).snapshot("plain", ["echo", "pid"])
     clock = {"name": "clock", "command": sys.executable, "args": faulty}
     builder.capability("time", TRIGGERS, server=clock, allowed_tools=["clock:*"], description="Clocks.")

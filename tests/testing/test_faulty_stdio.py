@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from octoc.testing.faulty_stdio import MODES
+from octoc.testing.faulty_stdio_server import MODES
 
 BEGIN: dict[str, dict[str, object]] = {
     "handshake": {"method": "initialize", "params": {"protocolVersion": "2025-11-25"}},
@@ -20,7 +20,7 @@ def spoken(*arguments: str, lines: list[dict[str, object]] | None = None) -> sub
     """What the module prints and how it exits, given lines on stdin."""
     said = "".join(json.dumps({"jsonrpc": "2.0", "id": i, **line}) + "\n" for i, line in enumerate(lines or []))
     return subprocess.run(
-        [sys.executable, "-m", "octoc.testing.faulty_stdio", *arguments],
+        [sys.executable, "-m", "octoc.testing.faulty_stdio_server", *arguments],
         input=said,
         capture_output=True,
         text=True,

@@ -19,11 +19,10 @@ from typing import Any
 import attrs
 import pytest
 
-import octoc.testing.faulty_stdio
-from octoc.testing import WorkspaceBuilder
+from octoc.testing import FAULTY_STDIO, WorkspaceBuilder
 from octoc_serve.tokens import Tokens
 
-FAULTY = octoc.testing.faulty_stdio.__file__
+FAULTY = FAULTY_STDIO
 HOSTILE = (
     """</p></details><script>document.title='owned'</script><img src=x onerror="document.title='owned'">"""
     """<style>*{display:none}</style>"><svg/onload=1>&lt;b&gt; \x1b[31m\u202eevil"""

@@ -26,7 +26,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 
 from octoc.cli import main
-from octoc.testing import WorkspaceBuilder, faulty_stdio
+from octoc.testing import FAULTY_STDIO, WorkspaceBuilder
 
 TRIGGERS = ("what time is it", "current time in a city", "convert time between zones", "what is the clock in tokyo")
 MODES = {
@@ -56,7 +56,7 @@ for line in sys.stdin:
         answer["error"] = {"code": -32601, "message": "no"}
     print(json.dumps(answer), flush=True)
 """
-FAULTY = faulty_stdio.__file__
+FAULTY = FAULTY_STDIO
 
 
 @pytest.fixture(scope="session")

@@ -16,9 +16,7 @@ import attrs
 import pytest
 from mcp import Client
 
-from octoc.testing import WorkspaceBuilder
-from octoc.testing.faulty_http import faulty_http
-from octoc.testing.http_faults import FAULTS
+from octoc.testing import HTTP_FAULTS, WorkspaceBuilder, faulty_http
 from tests.runtime.faults import test_http_faults as http_table
 from tests.runtime.faults.stdio_rows import FAULTY, ROWS, SECRET, Row
 
@@ -72,13 +70,13 @@ def _of_http(fault: str) -> Expected:
     )
 
 
-TABLE = (*(_of_stdio(*numbered) for numbered in enumerate(STDIO)), *map(_of_http, FAULTS))
+TABLE = (*(_of_stdio(*numbered) for numbered in enumerate(STDIO)), *map(_of_http, HTTP_FAULTS))
 
 
 def _workspace(folder: Path, url: str) -> WorkspaceBuilder:
     """Describe a workspace with one server a row of the stdio table, one for the other table, and a sound one."""
     limits: dict[str, Any] = {f"r{n}": {"timeout": row.timeout_s, "retry": "never"} for n, row in enumerate(STDIO)}
-    slow = {fault: {"timeout": _row_of(fault).timeout_s} for fault in FAULTS}
+    slow = {fault: {"timeout": _row_of(fault).timeout_s} for fault in HTTP_FAULTS}
     limits["web"] = {"retry": "never", "tools": slow}
     workspace = WorkspaceBuilder(folder, runtime={"breaker_failures": 0}, servers=limits)
     workspace.settings("workspace", plugins=["transport-mcp"])
@@ -90,7 +88,7 @@ def _workspace(folder: Path, url: str) -> WorkspaceBuilder:
         if row.listed:
             workspace.snapshot(name, ["echo", "fault"])
     headers = {"Authorization": "Bearer ${TOKEN}"}
-    workspace.server("web", type="http", url=url, headers=headers).snapshot("web", ["echo", *FAULTS])
+    workspace.server("web", type="http", url=url, headers=headers).snapshot("web", ["echo", *HTTP_FAULTS])
     return workspace.server("good", sys.executable, "-I", "-S", FAULTY, "none").snapshot("good", ["echo"])
 
 

@@ -11,14 +11,13 @@ from typing import Any
 import pytest
 from mcp import Client
 
-import octoc.testing.faulty_stdio
 from octoc.runtime import Runtime
-from octoc.testing import WorkspaceBuilder
+from octoc.testing import FAULTY_STDIO, WorkspaceBuilder
 from octoc_serve.server import GatewayServer
 from octoc_serve.session_store import ClientKey, MemorySessionStore
 from octoc_serve.tokens import Tokens
 
-FAULTY = octoc.testing.faulty_stdio.__file__
+FAULTY = FAULTY_STDIO
 SCOPES = """
 [[grants]]
 agents = ["clerk"]

@@ -9,10 +9,9 @@ from pathlib import Path
 
 from mcp import Client, StdioServerParameters
 
-import octoc.testing.faulty_stdio
-from octoc.testing import WorkspaceBuilder
+from octoc.testing import FAULTY_STDIO, WorkspaceBuilder
 
-FAULTY = octoc.testing.faulty_stdio.__file__
+FAULTY = FAULTY_STDIO
 
 
 def test_errors_of_a_server_name_the_tool(tmp_path: Path) -> None:

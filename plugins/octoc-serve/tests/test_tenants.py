@@ -12,14 +12,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-import octoc.testing.faulty_stdio
 from octoc.cli import root as cli
-from octoc.testing import WorkspaceBuilder
+from octoc.testing import FAULTY_STDIO, WorkspaceBuilder
 from octoc_serve.tokens import Tokens
 
 Ask = Callable[..., tuple[int, dict[str, str], str]]
 Run = Callable[..., None]
-FAULTY = octoc.testing.faulty_stdio.__file__
+FAULTY = FAULTY_STDIO
 
 
 def built(folder: Path, tenant: str) -> Path:

@@ -18,7 +18,7 @@ import httpx2
 import pytest
 
 from octoc.plugin import ConnectFailedError, LoginState, ServerTarget, ToolCall, ToolFailure, ToolResult
-from octoc.testing.oauth_server import CLIENT_ID, CLIENT_SECRET, OAuthServer, oauth_server
+from octoc.testing import OAUTH_CLIENT_ID, OAUTH_CLIENT_SECRET, OAuthServer, oauth_server
 from octoc_transport_mcp import octoc_make_login, octoc_make_transport
 from octoc_transport_mcp.auth import auth_for
 from octoc_transport_mcp.auth_store import folder
@@ -46,7 +46,7 @@ def target_of(server: OAuthServer, auth: Mapping[str, Any] | None, **fields: Any
     )
 
 
-ROBOT = {"type": "client_credentials", "client_id": CLIENT_ID, "client_secret": CLIENT_SECRET}
+ROBOT = {"type": "client_credentials", "client_id": OAUTH_CLIENT_ID, "client_secret": OAUTH_CLIENT_SECRET}
 
 
 def browser(address: str) -> None:
@@ -138,7 +138,7 @@ def test_without_a_login_nothing_is_sent(server: OAuthServer) -> None:
     with pytest.raises(ConnectFailedError, match=r"^there is no login to `web`: run `octoc auth login web`$") as raised:
         call(target_of(server, oauth()))
     assert (raised.value.kind, raised.value.permanent) == ("unauthorized", True)
-    assert server.asked == []
+    assert server.requests == []
 
 
 def test_a_server_without_auth_of_its_own(server: OAuthServer) -> None:
@@ -158,10 +158,10 @@ def test_an_expired_token_is_refreshed_before_it_is_sent(server: OAuthServer) ->
     log_in(target)
     assert status(target) == "valid"
     server.lifetime_s = 3600.0
-    sent = len(server.asked)
+    sent = len(server.requests)
     assert texts(call(target)) == ["w0"]
     assert server.grants == ["authorization_code", "refresh_token"]
-    assert all(asked.authorization for asked in server.asked[sent:] if asked.path == "/mcp")
+    assert all(request.authorization for request in server.requests[sent:] if request.path == "/mcp")
     assert texts(call(target)) == ["w0"]
     assert server.grants == ["authorization_code", "refresh_token"]
 
@@ -315,7 +315,7 @@ def test_who_declines_and_who_never_answers(server: OAuthServer) -> None:
 
 def test_client_credentials(server: OAuthServer) -> None:
     """An id and a secret are traded for a token once, and again when it is refused, without a person."""
-    target = target_of(server, ROBOT, secrets=(CLIENT_SECRET,))
+    target = target_of(server, ROBOT, secrets=(OAUTH_CLIENT_SECRET,))
     assert texts(call(target, times=3)) == ["w0", "w1", "w2"]
     assert server.grants == ["client_credentials"]
     assert texts(call(target, times=2, between=server.expire)) == ["w0", "w1"]
@@ -349,14 +349,14 @@ def test_ways_to_send_the_secret(server: OAuthServer, method: str) -> None:
     """The secret goes in a header or in the form, as configured, and the scopes go with it."""
     target = target_of(server, {**ROBOT, "token_endpoint_auth_method": method, "scopes": "a b", "issuer": server.base})
     assert texts(call(target)) == ["w0"]
-    (token,) = [asked for asked in server.asked if asked.path == "/token"]
+    (token,) = [request for request in server.requests if request.path == "/token"]
     assert (token.authorization is not None) == (method == "client_secret_basic")
     assert server.scopes == ["a b"]
 
 
 def test_the_secret_goes_to_its_issuer_alone(server: OAuthServer) -> None:
     """With an `issuer`, a server that leads to another authorization server does not get the secret there."""
-    target = target_of(server, {**ROBOT, "issuer": "https://login.acme.example"}, secrets=(CLIENT_SECRET,))
+    target = target_of(server, {**ROBOT, "issuer": "https://login.acme.example"}, secrets=(OAUTH_CLIENT_SECRET,))
     with pytest.raises(ConnectFailedError, match="HTTP 401") as raised:
         call(target)
     assert raised.value.kind == "unauthorized"
@@ -375,7 +375,7 @@ def test_a_wrong_secret_is_told_of_without_it(server: OAuthServer, caplog: pytes
         f"`{server.base}` answered HTTP 401: the authorization server of `web` refused: `invalid_client`, HTTP 401; "
         "look at what `S` holds"
     )
-    encoded = base64.b64encode(f"{CLIENT_ID}:{urllib.parse.quote(wrong, safe='')}".encode()).decode()
+    encoded = base64.b64encode(f"{OAUTH_CLIENT_ID}:{urllib.parse.quote(wrong, safe='')}".encode()).decode()
     for said in (str(raised.value), caplog.text, repr(target)):
         assert not any(form in said for form in (wrong, urllib.parse.quote(wrong, safe=""), encoded))
 
@@ -385,9 +385,9 @@ def test_credentials_stay_with_their_server(server: OAuthServer) -> None:
     target = target_of(server, oauth(), headers={"X-Tenant": "acme"})
     log_in(target)
     call(target, times=2, between=server.expire)
-    elsewhere = [asked for asked in server.asked if asked.path != "/mcp"]
+    elsewhere = [request for request in server.requests if request.path != "/mcp"]
     assert {asked.path for asked in elsewhere} >= {"/token", "/register", "/.well-known/oauth-authorization-server"}
-    assert {asked.authorization for asked in elsewhere} == {None}
+    assert {request.authorization for request in elsewhere} == {None}
 
 
 def test_a_secret_follows_no_redirect(server: OAuthServer) -> None:
@@ -395,16 +395,16 @@ def test_a_secret_follows_no_redirect(server: OAuthServer) -> None:
     with oauth_server() as other:
         server.moved = f"{other.base}/token"
         with pytest.raises(ConnectFailedError) as raised:
-            call(target_of(server, ROBOT, secrets=(CLIENT_SECRET,)))
+            call(target_of(server, ROBOT, secrets=(OAUTH_CLIENT_SECRET,)))
         assert raised.value.kind == "unauthorized"
-        assert other.asked == []
+        assert other.requests == []
 
 
 def test_a_secret_goes_over_https_alone(server: OAuthServer) -> None:
     """An authorization server at a plain address beyond this machine is not even asked what it is."""
     server.issuer = "http://login.acme.example"
     with pytest.raises(ConnectFailedError, match=r"plain `http` address, `login\.acme\.example`: it takes `https`"):
-        call(target_of(server, ROBOT, secrets=(CLIENT_SECRET,)))
+        call(target_of(server, ROBOT, secrets=(OAUTH_CLIENT_SECRET,)))
     with pytest.raises(ConnectFailedError, match="is at a plain `http` address"):
         log_in(target_of(server, oauth()))
 
@@ -464,7 +464,7 @@ def test_an_auth_that_cannot_be_acted_on(server: OAuthServer, auth: Mapping[str,
         call(target_of(server, auth))
     assert f"the `auth` of `web` {why}" in str(raised.value)
     assert raised.value.permanent
-    assert server.asked == []
+    assert server.requests == []
 
 
 def test_two_credentials_are_one_too_many(server: OAuthServer) -> None:

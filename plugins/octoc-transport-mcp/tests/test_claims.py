@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from mcp_types import JSONRPCRequest, JSONRPCResponse
 
-import octoc.testing.faulty_stdio
 from octoc.plugin import AskingConnection, Caller, Connection, Host, ServerTarget, ToolCall, ToolResult
+from octoc.testing import FAULTY_STDIO
 from octoc_transport_mcp import octoc_make_transport
 from octoc_transport_mcp.claims import ELICITATION, MAX_QUESTIONS, QUESTIONS, ROOTS, SAMPLING, Claim, Claims
 from octoc_transport_mcp.pending_requests import PendingRequests
@@ -27,7 +27,7 @@ def call() -> ToolCall:
 
 def run(era: str, host: Host, scenario: Callable[[Connection], Awaitable[None]]) -> None:
     """Run `scenario` on a connection to a server that asks its user something during each call."""
-    args = ("-I", "-S", octoc.testing.faulty_stdio.__file__, "ask-elicitation", "--era", era)
+    args = ("-I", "-S", FAULTY_STDIO, "ask-elicitation", "--era", era)
     target = ServerTarget(name="s", transport="stdio", command=sys.executable, args=args)
 
     async def connected() -> None:

@@ -14,7 +14,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from octoc.plugin import ServerTarget, ToolCall, ToolResult
-from octoc.testing.faulty_http import Era, faulty_http
+from octoc.testing import Era, faulty_http
 from octoc_transport_mcp import octoc_make_transport
 from octoc_transport_mcp.claims import FIRST_ID
 from octoc_transport_mcp.direct_calls import DirectCalls

@@ -7,9 +7,8 @@ import sys
 
 import pytest
 
-import octoc.testing.faulty_stdio
 from octoc.plugin import ServerTarget
-from octoc.testing.faulty_http import faulty_http
+from octoc.testing import FAULTY_STDIO, faulty_http
 from octoc_transport_mcp import octoc_make_transport
 
 
@@ -37,7 +36,7 @@ def test_an_untyped_discovery_over_stdio_is_complete() -> None:
     async def play() -> None:
         transport = octoc_make_transport("stdio")
         assert transport is not None
-        arguments = ("-I", "-S", octoc.testing.faulty_stdio.__file__, "untyped", "--era", "modern")
+        arguments = ("-I", "-S", FAULTY_STDIO, "untyped", "--era", "modern")
         target = ServerTarget(name="near", transport="stdio", command=sys.executable, args=arguments, timeout_s=120)
         connection = await transport.connect(target)
         try:

@@ -10,12 +10,12 @@ from typing import Any
 import mcp_types.methods
 import pytest
 
-import octoc.testing.faulty_stdio
 from octoc.plugin import ServerListing, ServerTarget
+from octoc.testing import FAULTY_STDIO
 from octoc_transport_mcp import octoc_make_transport
 from octoc_transport_mcp.lenient import TOOLS_AT_ONCE
 
-FAULTY = ("-I", "-S", octoc.testing.faulty_stdio.__file__)
+FAULTY = ("-I", "-S", FAULTY_STDIO)
 
 
 @pytest.mark.parametrize("era", ["handshake", "modern"])

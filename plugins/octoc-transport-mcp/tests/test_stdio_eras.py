@@ -11,8 +11,8 @@ from typing import Any
 import attrs
 import pytest
 
-import octoc.testing.faulty_stdio
 from octoc.plugin import ConnectFailedError, Connection, Host, Progress, ServerTarget, ToolCall, ToolFailure, ToolResult
+from octoc.testing import FAULTY_STDIO
 from octoc_transport_mcp import octoc_make_transport
 
 ERAS = ("handshake", "modern")
@@ -21,7 +21,7 @@ Scenario = Callable[[Connection], Awaitable[None]]
 
 def target(mode: str, era: str, **fields: Any) -> ServerTarget:
     """A server that misbehaves in `mode`, in one era."""
-    args = ("-I", "-S", octoc.testing.faulty_stdio.__file__, mode, "--era", era)
+    args = ("-I", "-S", FAULTY_STDIO, mode, "--era", era)
     return ServerTarget(name="s", transport="stdio", command=sys.executable, args=args, **fields)
 
 

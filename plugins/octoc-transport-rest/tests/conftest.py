@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from octoc.plugin import Connection, ServerListing, ToolCall, ToolFailure, ToolResult
-from octoc.testing.raw_rest import Talk, visited
+from octoc.testing import RestConversation, visit_rest_server
 from octoc_transport_rest import octoc_make_transport
 
 
@@ -15,10 +15,10 @@ from octoc_transport_rest import octoc_make_transport
 def visit() -> Callable[..., Any]:
     """A function of a server's part and of what to do with a connection to it: what came of that, and the server."""
 
-    def visiting(talk: Talk, doing: Callable[[Connection], Awaitable[Any]], **fields: Any) -> Any:
+    def visiting(talk: RestConversation, doing: Callable[[Connection], Awaitable[Any]], **fields: Any) -> Any:
         transport = octoc_make_transport("rest")
         assert transport is not None
-        return asyncio.run(visited(transport, talk, doing, **fields))
+        return asyncio.run(visit_rest_server(transport, talk, doing, **fields))
 
     return visiting
 
@@ -27,7 +27,7 @@ def visit() -> Callable[..., Any]:
 def call_of(visit: Callable[..., Any]) -> Callable[..., Any]:
     """A function of a server's part: the outcome of one call to it."""
 
-    def calling(talk: Talk, timeout_s: float = 20.0, **fields: Any) -> ToolResult | ToolFailure:
+    def calling(talk: RestConversation, timeout_s: float = 20.0, **fields: Any) -> ToolResult | ToolFailure:
         async def call(connection: Connection) -> ToolResult | ToolFailure:
             outcome = await connection.call(ToolCall(tool="find", arguments={"q": 1}, timeout_s=timeout_s))
             assert connection.alive
@@ -43,7 +43,7 @@ def call_of(visit: Callable[..., Any]) -> Callable[..., Any]:
 def listing_of(visit: Callable[..., Any]) -> Callable[..., ServerListing]:
     """A function of a server's part: its listing. Raises: ConnectFailedError."""
 
-    def listing(talk: Talk, **fields: Any) -> ServerListing:
+    def listing(talk: RestConversation, **fields: Any) -> ServerListing:
         async def asked(connection: Connection) -> ServerListing:
             return await connection.list_tools()
 

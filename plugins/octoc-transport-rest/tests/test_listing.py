@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from octoc.plugin import ConnectFailedError, ServerListing
-from octoc.testing.raw_rest import TOKEN, answer, says
+from octoc.testing import REST_TOKEN, http_response, send_and_close
 
 
 @pytest.fixture
 def listed(listing_of: Callable[..., ServerListing]) -> Callable[[Any], ServerListing]:
     """A function of a JSON value: the listing of a server that answers it. Raises: ConnectFailedError."""
-    return lambda descriptors: listing_of(says(answer(json.dumps(descriptors).encode())))
+    return lambda descriptors: listing_of(send_and_close(http_response(json.dumps(descriptors).encode())))
 
 
 def descriptor(name: Any, **more: Any) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def test_a_hundred_tools_are_taken(caplog: pytest.LogCaptureFixture, listed: Cal
         ({"name": "x", "description": "d"}, "`x` has no `inputSchema`"),
         (descriptor("x", inputSchema=True), "`x` has no `inputSchema`"),
         (descriptor("x", outputSchema=[]), "`outputSchema` of `x` is not an object"),
-        (descriptor(TOKEN), "`***` is not of the form"),
+        (descriptor(REST_TOKEN), "`***` is not of the form"),
     ],
 )
 def test_a_tool_that_breaks_the_rules_is_left_out(

@@ -17,8 +17,7 @@ from octoc.routing.fixtures import Fixtures, RoutingFixture
 from octoc.runtime import Runtime
 from octoc.runtime.activation.explain_route import explain_route
 from octoc.runtime.tools.find_tools import look
-from octoc.testing import WorkspaceBuilder
-from octoc.testing.embedder import FakeEmbedder
+from octoc.testing import FakeEmbedder, WorkspaceBuilder
 
 TOOLS = [
     f"{verb}_{noun}" for verb in ("create", "list", "close", "update") for noun in ("issue", "label", "file", "tag")

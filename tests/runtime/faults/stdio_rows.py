@@ -19,17 +19,17 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-import octoc.testing.faulty_stdio
 from octoc.bundle.model import Grant, Settings, ToolPolicy
 from octoc.plugin.manager import load_plugins
 from octoc.results import Progress, ToolFailure, ToolResult
 from octoc.runtime import Runtime
+from octoc.testing import FAULTY_STDIO
 from tests.runtime.conftest import Fleet
 
 if TYPE_CHECKING:
     from octoc.runtime.session import Session
 
-FAULTY = octoc.testing.faulty_stdio.__file__
+FAULTY = FAULTY_STDIO
 MARK = "OCTOC_FAULT_ROW"
 """Marks the processes of a row, with the number of the one that plays it: others may play it at the same time."""
 SECRET = "s3cr3t-of-the-row"  # it must come back as ***

@@ -15,8 +15,7 @@ from octoc.bundle.model import Settings
 from octoc.plugin.manager import load_plugins
 from octoc.results import ToolFailure, ToolResult
 from octoc.runtime import Runtime
-from octoc.testing.faulty_http import Era, faulty_http, self_signed
-from octoc.testing.http_faults import FAULTS
+from octoc.testing import HTTP_FAULTS, Era, faulty_http, self_signed
 
 if TYPE_CHECKING:
     from tests.runtime.conftest import Fleet
@@ -56,7 +55,7 @@ def runtime_of(fleet: Fleet, url: str, era: Era, *, mode: str = "development", *
         "retry": "never",
         **fields,
     }
-    fleet.server("bad", ["echo", "wait", *FAULTS], **options)
+    fleet.server("bad", ["echo", "wait", *HTTP_FAULTS], **options)
     fleet.settings = Settings(breaker_failures=0, mode=mode)
     fleet.agent(proxy=True)
     return Runtime.open(fleet.write(), plugins=load_plugins(["transport-mcp", "transport-rest"], {"TOKEN": SECRET}))

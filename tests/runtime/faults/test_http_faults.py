@@ -17,8 +17,7 @@ from octoc.bundle.model import Settings, ToolPolicy
 from octoc.plugin.manager import load_plugins
 from octoc.results import ToolFailure, ToolResult
 from octoc.runtime import Runtime
-from octoc.testing.faulty_http import Era, FaultyHttp, faulty_http
-from octoc.testing.http_faults import FAULTS
+from octoc.testing import HTTP_FAULTS, Era, FaultyHttpServer, faulty_http
 
 if TYPE_CHECKING:
     from octoc.runtime.session import Session
@@ -130,7 +129,7 @@ OTHERWISE: dict[Era, dict[str, Row]] = {
         "not_a_number": Row(kind="protocol", says="something that is not JSON"),
     },
 }
-TABLE = [(era, fault) for era in ERAS for fault in FAULTS]
+TABLE = [(era, fault) for era in ERAS for fault in HTTP_FAULTS]
 
 
 @pytest.fixture
@@ -151,13 +150,13 @@ def _status(field: str) -> int:
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{field}:"))
 
 
-def add(fleet: Fleet, name: str, server: FaultyHttp | str, era: Era, **fields: Any) -> None:
+def add(fleet: Fleet, name: str, server: FaultyHttpServer | str, era: Era, **fields: Any) -> None:
     """Add a server of the table to a fleet."""
     transport = era if era in {"sse", "rest"} else "http"
     url = server if isinstance(server, str) else server.url
     headers = {"Authorization": "Bearer ${TOKEN}"}
     options = {"transport": transport, "url": url, "headers": headers, "timeout_s": 60.0, **fields}
-    fleet.server(name, ["echo", "wait", *FAULTS], **options)
+    fleet.server(name, ["echo", "wait", *HTTP_FAULTS], **options)
 
 
 def opened(fleet: Fleet, **settings: Any) -> Runtime:

@@ -13,17 +13,17 @@ from typing import Any
 import pytest
 
 import octoc.search.index
-import octoc.testing.faulty_stdio
 from octoc.bundle.model import Grant
 from octoc.json_limits import parse
 from octoc.plugin.manager import load_plugins
 from octoc.results import ToolFailure, ToolResult
 from octoc.runtime import Runtime
 from octoc.search.index import lexical_arrays
+from octoc.testing import FAULTY_STDIO
 from octoc_transport_mcp import messages
 from tests.runtime.conftest import Fleet
 
-PYTHON = ("-I", "-S", octoc.testing.faulty_stdio.__file__)
+PYTHON = ("-I", "-S", FAULTY_STDIO)
 PATIENT_S = 120.0
 
 

@@ -16,8 +16,7 @@ from octoc.plugin import ServerTarget, hookimpl
 from octoc.plugin.manager import Plugins
 from octoc.results import ToolFailure
 from octoc.runtime import Runtime
-from octoc.testing.faulty_http import Era, faulty_http
-from octoc.testing.oauth_server import CLIENT_ID, OAuthServer, oauth_server
+from octoc.testing import OAUTH_CLIENT_ID, Era, OAuthServer, faulty_http, oauth_server
 from octoc_transport_mcp import octoc_make_login
 
 if TYPE_CHECKING:
@@ -146,7 +145,7 @@ def test_a_rotated_client_secret_is_resolved_again(fleet: Fleet, tmp_path: Path,
     async def run() -> None:
         with oauth_server() as server:
             server.client_secret = OLD
-            auth = {"type": "client_credentials", "client_id": CLIENT_ID}
+            auth = {"type": "client_credentials", "client_id": OAUTH_CLIENT_ID}
             await _rotate_secret(fleet, helper, server, kind, auth)
 
     asyncio.run(run())
@@ -174,9 +173,9 @@ def test_a_rotated_client_secret_of_a_login_is_resolved_again(
         with oauth_server() as server, socket.create_server(("127.0.0.1", 0)) as listener:
             redirect = f"http://localhost:{listener.getsockname()[1]}/callback"
             listener.close()
-            server.registered[CLIENT_ID] = {"redirect_uris": [redirect]}
+            server.registered[OAUTH_CLIENT_ID] = {"redirect_uris": [redirect]}
             server.client_secret = OLD
-            auth = {"type": "oauth", "client_id": CLIENT_ID, "redirect_uri": redirect}
+            auth = {"type": "oauth", "client_id": OAUTH_CLIENT_ID, "redirect_uri": redirect}
             login = octoc_make_login("http")
             assert login is not None
             target = ServerTarget(name="s", transport="http", url=server.url, auth={**auth, "client_secret": OLD})

@@ -16,7 +16,7 @@ from octoc.bundle.model import Settings
 from octoc.plugin.manager import Plugins
 from octoc.results import ToolResult
 from octoc.runtime import Runtime
-from octoc.testing.faulty_http import Era, faulty_http
+from octoc.testing import Era, faulty_http
 
 if TYPE_CHECKING:
     from tests.runtime.conftest import Fleet

@@ -10,11 +10,11 @@ import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-import octoc.testing.faulty_stdio
 from octoc.compiler.workspace.build import build
 from octoc.runtime import Runtime, Session
+from octoc.testing import FAULTY_STDIO
 
-SERVER = octoc.testing.faulty_stdio.__file__
+SERVER = FAULTY_STDIO
 
 
 def _bundle(folder: Path, servers: dict[str, list[str]]) -> Path:

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-import octoc.testing.faulty_stdio
 from octoc.bundle.model import Grant
 from octoc.plugin import AuditLog
 from octoc.plugin.manager import load_plugins
 from octoc.results import Caller, ToolFailure, ToolResult
 from octoc.runtime import Runtime
+from octoc.testing import FAULTY_STDIO
 
 if TYPE_CHECKING:
     from tests.runtime.conftest import Fleet
@@ -73,7 +73,7 @@ def test_one_server_that_cannot_start_leaves_the_others(fleet: Fleet, python_ser
 def test_a_server_gets_the_caller_of_a_call(fleet: Fleet, era: str) -> None:
     """A call's own tenant, user and correlation id, or the session's, reach a real process and the audit log."""
     log = io.StringIO()
-    program = (octoc.testing.faulty_stdio.__file__, "meta", "--era", era)
+    program = (FAULTY_STDIO, "meta", "--era", era)
     fleet.server("s", listed=False, command=sys.executable, args=program)
     fleet.agent(proxy=True, unlisted=(Grant(server="s", globs=("*",)),))
 

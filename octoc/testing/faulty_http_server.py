@@ -1,11 +1,11 @@
-"""An MCP server over HTTP that misbehaves on demand: each of its tools but two is a fault, named for what it does.
+"""An MCP server over HTTP that misbehaves on demand: each of its tools except two is a fault, named after what it does.
 
     async with faulty_http("modern") as server:
         connect to server.url, call `echo` (healthy), `wait` (healthy, after `seconds`), `gzip_bomb`, `json_cut`, …
 
 The eras are `modern` (2026-07-28), `legacy` (Streamable HTTP with a session) and `sse` (the older transport). With
-`everywhere` the fault answers every request, so that no connection comes about. The era `rest` is Octopus' REST
-protocol. Loopback only, and only the standard library.
+`everywhere` the fault answers every request, so no client can connect. The era `rest` is Octopus' REST protocol. The
+server listens on the loopback and needs only the standard library.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ import contextlib
 import json
 import ssl
 import subprocess
+from asyncio import StreamReader, StreamWriter
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 import attrs
 
-from octoc.testing.http_faults import EVENTS, FAULTS, Fault, Request, head
+from octoc.testing.http_faults import EVENTS, HTTP_FAULTS, HttpFault, ReceivedRequest, head
 
 Era = Literal["modern", "legacy", "sse", "rest"]
 SCHEMA = {"type": "object", "properties": {"text": {"type": "string"}, "seconds": {"type": "number"}}}
@@ -29,26 +30,26 @@ _MIB = 1024 * 1024
 
 
 @attrs.define(eq=False)
-class FaultyHttp:
-    """The server. `requests` are all that came; `acting` is how many faults are under way."""
+class FaultyHttpServer:
+    """The server: `requests` has all received requests, `acting` is the number of faults in progress."""
 
     era: Era
     everywhere: str = ""
     elsewhere: str = "http://127.0.0.1:1"
     as_events: bool = False
     url: str = ""
-    requests: list[Request] = attrs.field(factory=list)
+    requests: list[ReceivedRequest] = attrs.field(factory=list)
     forgetful: bool = True
     token: str = ""
-    """What `Authorization: Bearer` has to name in every request; empty takes any."""
+    """The token that every request must send; empty accepts any."""
     sessions: set[str] = attrs.field(factory=set)
     acting: int = 0
     open: int = 0
-    """How many connections are."""
-    _streams: dict[str, asyncio.StreamWriter] = attrs.field(factory=dict)
+    """The number of open connections."""
+    _streams: dict[str, StreamWriter] = attrs.field(factory=dict)
     _tasks: set[asyncio.Task[Any]] = attrs.field(factory=set)
 
-    async def converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def converse(self, reader: StreamReader, writer: StreamWriter) -> None:
         """Answer the requests of one connection."""
         task = asyncio.current_task()
         if task is not None:
@@ -68,9 +69,9 @@ class FaultyHttp:
             with contextlib.suppress(OSError, asyncio.CancelledError):
                 await writer.wait_closed()
 
-    async def _answer(self, request: Request, writer: asyncio.StreamWriter, reader: asyncio.StreamReader) -> bool:
+    async def _answer(self, request: ReceivedRequest, writer: StreamWriter, reader: StreamReader) -> bool:
         message = _json(request.body)
-        at = Fault(self, request, message, writer)
+        at = HttpFault(self, request, message, writer)
         if self.token and request.headers.get("authorization") != f"Bearer {self.token}":
             return await self._misbehave("status_401", at, reader)
         if self.everywhere:
@@ -94,7 +95,7 @@ class FaultyHttp:
             return True
         return await self._answer_message(at, reader)
 
-    async def _answer_message(self, at: Fault, reader: asyncio.StreamReader) -> bool:
+    async def _answer_message(self, at: HttpFault, reader: StreamReader) -> bool:
         method, headers = at.message.get("method"), {}
         if "id" not in at.message or method is None:
             await at.respond("202 Accepted")
@@ -110,10 +111,10 @@ class FaultyHttp:
                 self.sessions.add(session)
                 headers = {"Mcp_Session_Id": session}
         elif method == "tools/list":
-            result = {"tools": [{"name": name, "inputSchema": SCHEMA} for name in ("echo", "wait", *FAULTS)]}
+            result = {"tools": [{"name": name, "inputSchema": SCHEMA} for name in ("echo", "wait", *HTTP_FAULTS)]}
         elif method == "tools/call":
             name, arguments = at.message["params"]["name"], at.message["params"].get("arguments") or {}
-            if name in FAULTS:
+            if name in HTTP_FAULTS:
                 return await self._misbehave(name, at, reader)
             await asyncio.sleep(float(arguments.get("seconds", 0)))
             await at.say(at.answer(str(arguments.get("text", ""))))
@@ -122,27 +123,27 @@ class FaultyHttp:
         await at.say(json.dumps({"jsonrpc": "2.0", "id": at.message["id"], **wire}).encode(), **headers)
         return True
 
-    async def _answer_rest(self, at: Fault, reader: asyncio.StreamReader) -> bool:
+    async def _answer_rest(self, at: HttpFault, reader: StreamReader) -> bool:
         path = at.request.path
         if path.endswith("/health"):
             await at.respond("200 OK", b'{"status":"ok"}')
         elif path.endswith("/tools"):
-            names = ("echo", "wait", *FAULTS)
+            names = ("echo", "wait", *HTTP_FAULTS)
             tools = [{"name": name, "description": name, "inputSchema": SCHEMA} for name in names]
             await at.respond("200 OK", json.dumps(tools).encode())
         else:
             name = path.rpartition("/tool/")[2].partition("/")[0]
-            if name in FAULTS:
+            if name in HTTP_FAULTS:
                 return await self._misbehave(name, at, reader)
             await asyncio.sleep(float(at.message.get("seconds", 0)))
             await at.respond("200 OK", at.answer(str(at.message.get("text", ""))))
         return True
 
-    async def _misbehave(self, name: str, at: Fault, reader: asyncio.StreamReader) -> bool:
-        """Do it until it is done or the client goes away; the connection is closed then."""
+    async def _misbehave(self, name: str, at: HttpFault, reader: StreamReader) -> bool:
+        """Act until the fault ends or the client disconnects; then close the connection."""
         at.closing = True
         self.acting += 1
-        acting = asyncio.ensure_future(FAULTS[name](at))
+        acting = asyncio.ensure_future(HTTP_FAULTS[name](at))
         leaving = asyncio.ensure_future(_until_gone(reader))
         awaited = (acting,) if name == "endless_event" and at.stream is not None else (acting, leaving)
         try:
@@ -154,7 +155,7 @@ class FaultyHttp:
             self.acting -= 1
         return False
 
-    async def _stream(self, writer: asyncio.StreamWriter, reader: asyncio.StreamReader) -> None:
+    async def _stream(self, writer: StreamWriter, reader: StreamReader) -> None:
         name = f"session={len(self.requests)}"
         self._streams[name] = writer
         writer.write(head("200 OK", EVENTS) + f"event: endpoint\ndata: /messages?{name}\n\n".encode())
@@ -163,7 +164,7 @@ class FaultyHttp:
         self._streams.pop(name, None)
 
     def forget(self) -> None:
-        """Forget every session, as a server does that was started anew."""
+        """Forget every session, like a restarted server."""
         self.sessions.clear()
         for stream in self._streams.values():
             stream.close()
@@ -176,17 +177,17 @@ class FaultyHttp:
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
 
-async def _until_gone(reader: asyncio.StreamReader) -> None:
+async def _until_gone(reader: StreamReader) -> None:
     with contextlib.suppress(OSError):
         while await reader.read(_MIB):
             pass
 
 
-async def _read(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Request | None:
+async def _read(reader: StreamReader, writer: StreamWriter) -> ReceivedRequest | None:
     try:
         start = await reader.readexactly(1)
         if start == b"\x16":  # a client that wants to speak TLS
-            writer.write(head("400 Bad Request", content_length="0", Connection="close"))
+            writer.write(head("400 Bad ReceivedRequest", content_length="0", Connection="close"))
             return None
         first, *lines = (start + await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
     except asyncio.IncompleteReadError:
@@ -195,7 +196,7 @@ async def _read(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> R
     pairs = (line.partition(":") for line in lines if line)
     headers = {name.strip().lower(): value.strip() for name, _, value in pairs}
     body = await reader.readexactly(int(headers.get("content-length", "0")))
-    return Request(method=method, path=path, headers=headers, body=body)
+    return ReceivedRequest(method=method, path=path, headers=headers, body=body)
 
 
 def _json(body: bytes) -> Mapping[str, Any]:
@@ -215,17 +216,17 @@ async def faulty_http(
     as_events: bool = False,
     tls: ssl.SSLContext | None = None,
     port: int = 0,
-) -> AsyncIterator[FaultyHttp]:
-    """Run a server on a free port of the loopback; its `url` is what to connect to.
+) -> AsyncIterator[FaultyHttpServer]:
+    """Run a server on a free port of the loopback; connect to its `url`.
 
     Args:
         everywhere: the fault that answers each request.
         elsewhere: the origin to which it redirects.
         as_events: answer each request of MCP with a stream of one event.
         tls: speak HTTPS with this context's certificate.
-        port: which port; 0 is a free one.
+        port: the port; 0 for a free one.
     """
-    faulty = FaultyHttp(era, everywhere=everywhere, elsewhere=elsewhere, as_events=as_events)
+    faulty = FaultyHttpServer(era, everywhere=everywhere, elsewhere=elsewhere, as_events=as_events)
     server = await asyncio.start_server(faulty.converse, "127.0.0.1", port, ssl=tls)
     port = server.sockets[0].getsockname()[1]
     path = {"sse": "/sse", "rest": "/api"}.get(era, "/mcp")
@@ -241,7 +242,7 @@ async def faulty_http(
 def self_signed(folder: Path) -> ssl.SSLContext:
     """Return a server's context with a new certificate for 127.0.0.1, `cert.pem` in `folder`.
 
-    Raises: OSError, subprocess.CalledProcessError where no `openssl` can make one.
+    Raises: OSError, subprocess.CalledProcessError when `openssl` is missing or fails.
     """
     certificate, key = folder / "cert.pem", folder / "key.pem"
     subject = ["-subj", "/CN=octoc test", "-addext", "subjectAltName=IP:127.0.0.1"]

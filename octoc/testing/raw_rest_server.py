@@ -1,8 +1,9 @@
-"""A REST server that sends exactly the given bytes, and what a transport makes of them.
+"""A REST server that sends exactly the given bytes, for tests of transports.
 
-    outcome = asyncio.run(visited(transport, says(answer(b"[1]")), visit))
+    outcome = asyncio.run(visit_rest_server(transport, send_and_close(http_response(b"[1]")), visit))
 
-Its health is sound; how it answers everything else is `talk`. Loopback only, and only the standard library.
+It answers `GET /api/health` correctly and everything else with the given bytes. It listens on the loopback and needs
+only the standard library.
 """
 
 from __future__ import annotations
@@ -16,36 +17,36 @@ import attrs
 
 from octoc.plugin import Connection, ServerTarget, Transport
 
-TOKEN = "s3cr3t-t0ken"
-"""The bearer of the target that `visited` connects to."""
+REST_TOKEN = "s3cr3t-t0ken"
+"""The bearer of the target that `visit_rest_server` connects to."""
 
-Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+RestConversation = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
-def answer(
+def http_response(
     body: bytes, status: str = "200 OK", kind: str | None = "application/json", *more: str, length: int | None = None
 ) -> bytes:
-    """Return a whole response; `length` is what it claims, its body's own by default."""
+    """Return a whole response; `kind` is its content type, `length` the Content-Length if not that of `body`."""
     lines = [f"HTTP/1.1 {status}", f"Content-Length: {len(body) if length is None else length}", *more]
     lines += [] if kind is None else [f"Content-Type: {kind}"]
     return "\r\n".join([*lines, "", ""]).encode() + body
 
 
-HEALTHY = answer(b'{"status":"ok","version":"1.2.3"}')
+HEALTHY = http_response(b'{"status":"ok","version":"1.2.3"}')
 
 
 @attrs.define
-class Faulty:
-    """A server that is healthy, and answers every other request as `talk` does. It keeps what it was asked."""
+class RawRestServer:
+    """A REST server whose health is fine; `talk` answers every other request. `requests` keeps their heads."""
 
-    talk: Talk
-    asked: list[bytes] = attrs.field(factory=list)
+    talk: RestConversation
+    requests: list[bytes] = attrs.field(factory=list)
 
     async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(OSError, asyncio.IncompleteReadError):
             while True:
                 head = await reader.readuntil(b"\r\n\r\n")
-                self.asked.append(head)
+                self.requests.append(head)
                 if head.startswith(b"GET /api/health "):
                     writer.write(HEALTHY)
                     continue
@@ -60,8 +61,8 @@ class Faulty:
             await writer.wait_closed()
 
 
-def says(*pieces: bytes) -> Talk:
-    """Return a server's part that sends `pieces` and closes."""
+def send_and_close(*pieces: bytes) -> RestConversation:
+    """Return a conversation that sends `pieces` and closes the connection."""
 
     async def talk(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         for piece in pieces:
@@ -71,8 +72,8 @@ def says(*pieces: bytes) -> Talk:
     return talk
 
 
-def slowly(before: bytes, again: bytes) -> Talk:
-    """Return a server's part that sends `before`, and then `again` twenty times a second for ever."""
+def send_slowly(before: bytes, again: bytes) -> RestConversation:
+    """Return a conversation that sends `before`, and then `again` twenty times a second without end."""
 
     async def talk(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(before)
@@ -84,14 +85,14 @@ def slowly(before: bytes, again: bytes) -> Talk:
     return talk
 
 
-async def visited(
-    transport: Transport, talk: Talk, visit: Callable[[Connection], Awaitable[Any]], **fields: Any
-) -> tuple[Any, Faulty]:
-    """Return what `visit` made of a connection to a server that answers as `talk`, and that server.
+async def visit_rest_server(
+    transport: Transport, talk: RestConversation, visit: Callable[[Connection], Awaitable[Any]], **fields: Any
+) -> tuple[Any, RawRestServer]:
+    """Connect `transport` to a server that answers with `talk`; return the result of `visit`, and the server.
 
-    `fields` are the target's own. Raises: ConnectFailedError.
+    `fields` replace fields of the target. Raises: ConnectFailedError.
     """
-    faulty = Faulty(talk)
+    faulty = RawRestServer(talk)
     tasks: set[asyncio.Task[Any]] = set()
 
     async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -108,8 +109,8 @@ async def visited(
             "name": "orders",
             "transport": "rest",
             "url": f"http://127.0.0.1:{port}/api/",
-            "auth": {"type": "bearer", "token": TOKEN},
-            "secrets": (TOKEN,),
+            "auth": {"type": "bearer", "token": REST_TOKEN},
+            "secrets": (REST_TOKEN,),
             **fields,
         }
     )

@@ -1,9 +1,9 @@
-"""An MCP server over stdio that misbehaves: `python -m octoc.testing.faulty_stdio MODE [--era modern]`.
+"""An MCP server over stdio that misbehaves: `python -m octoc.testing.faulty_stdio_server MODE [--era modern]`.
 
 It needs only Python and imports nothing from octoc, so it may be run by its path too, which starts faster. Its
-tools are `echo`, which answers with its arguments, `pid`, which tells its process and its children, `listings`, which
-tells how often its tools were listed, `cancels`, which tells how many calls were cancelled, and `fault`, which does
-what MODE says; some modes go wrong earlier. MODES has them all; `--help` prints it.
+tools are `echo` (answers with its arguments), `pid` (its process and child processes), `listings` (the number of
+times that clients listed its tools), `cancels` (the number of cancelled calls) and `fault` (fails as MODE describes);
+some modes fail earlier. `MODES` has all modes; `--help` prints them.
 """
 
 from __future__ import annotations
@@ -83,6 +83,8 @@ MODES = {
     "meta": "answers with the call's `_meta`",
 }
 
+FAULTY_STDIO = __file__
+"""The path of this program: `python -I -S` runs it without octoc installed."""
 MODERN = "2026-07-28"
 SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 HUGE = 50 * 1024 * 1024

@@ -1,4 +1,4 @@
-"""Real MCP servers in this process: the SDK's own server and client, and no process, socket or file between them."""
+"""Real MCP servers in this process: the SDK's server and client without a process, socket or file between them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fixtures in a user's own tests: each message routed and each query searched as the runtime does it."""
+"""Assert fixtures in a test suite: route each message and search each query as the runtime does."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def assert_routes(
     embedder: Embedder | None = None,
     workspace: str | Path | None = None,
 ) -> Results:
-    """Fail with each fixture that does not come out right, and what came out instead; return the results.
+    """Run fixtures against a bundle and return the results; fail with a line per wrong fixture.
 
     No server is started, and every variable that a capability needs counts as set. Do not call it in a running loop.
 

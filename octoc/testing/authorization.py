@@ -1,7 +1,7 @@
 """A real authorization server and an MCP server that it guards, on the loopback, in a thread of this process.
 
 OAuth 2.1 as MCP asks for it: discovery by both kinds of metadata, dynamic registration, PKCE, refresh tokens that are
-replaced at each use, client credentials. What it was asked is kept, so that a test can tell what went where.
+replaced at each use, client credentials. `OAuthServer.requests` keeps every request.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-CLIENT_ID = "acme-robot"
-CLIENT_SECRET = "robot/secret+of:acme"  # a test's own, with characters that need encoding
+OAUTH_CLIENT_ID = "acme-robot"
+OAUTH_CLIENT_SECRET = "robot/secret+of:acme"  # a test's own, with characters that need encoding
 _START_S = 20.0
 
 
 @attrs.frozen(kw_only=True)
-class Asked:
-    """One request to either server: its path and the header that may hold a credential."""
+class OAuthRequest:
+    """One request to either server."""
 
     method: str
     path: str
@@ -40,7 +40,7 @@ class Asked:
 
 @attrs.define
 class OAuthServer:
-    """What the two servers do and have done; a test may change it while they run.
+    """What the two servers do and have received; a test may change it while they run.
 
     `lifetime_s` is how long an access token is good for; `echo` lets a refusal repeat the credential that it refuses;
     `down` makes the token endpoint answer 503; `moved` makes it redirect there. `issuer` is where the server says that
@@ -56,8 +56,8 @@ class OAuthServer:
     registered: dict[str, dict[str, Any]] = attrs.field(factory=dict)
     tokens: dict[str, float] = attrs.field(factory=dict)
     refresh_tokens: set[str] = attrs.field(factory=set)
-    asked: list[Asked] = attrs.field(factory=list)
-    client_secret: str = CLIENT_SECRET
+    requests: list[OAuthRequest] = attrs.field(factory=list)
+    client_secret: str = OAUTH_CLIENT_SECRET
     grants: list[str] = attrs.field(factory=list)
     scopes: list[str | None] = attrs.field(factory=list)
     _codes: dict[str, tuple[str, str, str]] = attrs.field(factory=dict)
@@ -153,7 +153,7 @@ def _app(state: OAuthServer) -> Any:
             await guarded(scope, receive, send)
             return
         header = next((value.decode() for name, value in scope["headers"] if name == b"authorization"), None)
-        state.asked.append(Asked(method=scope["method"], path=scope["path"], authorization=header))
+        state.requests.append(OAuthRequest(method=scope["method"], path=scope["path"], authorization=header))
         if scope["path"] != "/mcp":
             await open_(scope, receive, send)
         elif state._lets_in(header):  # noqa: SLF001  # this module's own
@@ -212,15 +212,15 @@ async def _authorize(state: OAuthServer, request: Request) -> Response:
     """Admit every user: the person is a test."""
     from starlette.responses import RedirectResponse
 
-    asked = request.query_params
-    client = state.registered.get(asked["client_id"])
-    if client is None or asked["redirect_uri"] not in client["redirect_uris"] or asked["resource"] != state.url:
+    query = request.query_params
+    client = state.registered.get(query["client_id"])
+    if client is None or query["redirect_uri"] not in client["redirect_uris"] or query["resource"] != state.url:
         return _json({"error": "invalid_request"}, 400)
-    state.scopes.append(asked.get("scope"))
+    state.scopes.append(query.get("scope"))
     code = secrets.token_urlsafe(16)
-    state._codes[code] = (asked["client_id"], asked["redirect_uri"], asked["code_challenge"])  # noqa: SLF001
-    back = urlencode({"code": code, "state": asked["state"]})
-    return RedirectResponse(f"{asked['redirect_uri']}?{back}", status_code=302)
+    state._codes[code] = (query["client_id"], query["redirect_uri"], query["code_challenge"])  # noqa: SLF001
+    back = urlencode({"code": code, "state": query["state"]})
+    return RedirectResponse(f"{query['redirect_uri']}?{back}", status_code=302)
 
 
 async def _token(state: OAuthServer, request: Request) -> Response:
@@ -233,7 +233,7 @@ async def _token(state: OAuthServer, request: Request) -> Response:
         return _json({"error": "temporarily_unavailable"}, 503)
     grant = form.get("grant_type", "")
     state.grants.append(grant)
-    public = [(name, "") for name in state.registered if name != CLIENT_ID]
+    public = [(name, "") for name in state.registered if name != OAUTH_CLIENT_ID]
     if grant == "authorization_code":
         client, redirect, challenge = state._codes.pop(form.get("code", ""), ("", "", ""))  # noqa: SLF001
         made = base64.urlsafe_b64encode(hashlib.sha256(form.get("code_verifier", "").encode()).digest())
@@ -243,13 +243,13 @@ async def _token(state: OAuthServer, request: Request) -> Response:
             challenge,
         ):
             return _json(state._issue(refresh=True))  # noqa: SLF001
-    elif grant == "refresh_token" and _client(request, form) not in ((CLIENT_ID, state.client_secret), *public):
+    elif grant == "refresh_token" and _client(request, form) not in ((OAUTH_CLIENT_ID, state.client_secret), *public):
         return _json({"error": "invalid_client"}, 401)
     elif grant == "refresh_token" and form.get("refresh_token") in state.refresh_tokens:
         state.refresh_tokens.discard(form["refresh_token"])
         return _json(state._issue(refresh=True))  # noqa: SLF001
     elif grant == "client_credentials":
-        if _client(request, form) == (CLIENT_ID, state.client_secret):
+        if _client(request, form) == (OAUTH_CLIENT_ID, state.client_secret):
             state.scopes.append(form.get("scope"))
             return _json(state._issue(refresh=False))  # noqa: SLF001
         said = request.headers.get("authorization", "") if state.echo else ""
