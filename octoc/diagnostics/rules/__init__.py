@@ -1,7 +1,7 @@
 """Every rule, declared once. To add one: declare it in the module of its range, and write `../docs/OCTnnn.md`.
 
-1xx read, 2xx check, 3xx resolve and scope, 4xx lint, 5xx lock and pins, 6xx bundle, 7xx plugins and (from 740)
-names that changed, 9xx a bug in octoc.
+1xx read, 2xx check, 3xx resolve and scope, 4xx lint, 5xx lock and pins, 6xx bundle, 7xx plugins, (from 740) names
+that changed and (from 760) servers, 9xx a bug in octoc.
 A code is never used again.
 """
 
@@ -26,6 +26,7 @@ _MODULES = (
     "lint",
     "lint_taps",
     "lint_mcp",
+    "lint_servers",
     "lint_agents",
     "lint_env",
     "lint_tools",

@@ -10,7 +10,7 @@ rule = partial(Rule, scope=Scope.FILE)
 UNEXPANDED_REFERENCE = rule(
     "OCT440",
     "unexpanded-reference",
-    "A value has a `$VAR` or a `${…}` that is never replaced by a value.",
+    "A value has a `$VAR`, a `${…}` or a `$(…)` that is never replaced by a value.",
     Severity.WARNING,
     kinds=groups.SERVERS,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from octoc.compiler.lint.mcp.characters import check_characters
 from octoc.compiler.lint.mcp.commands import check_paths
 from octoc.compiler.lint.mcp.headers import check_credentials, check_headers
 from octoc.compiler.lint.mcp.inputs import check_inputs
@@ -13,6 +14,7 @@ __all__ = ["CHECKS"]
 
 CHECKS = (
     check_values,
+    check_characters,
     check_headers,
     check_credentials,
     check_inputs,

@@ -13,6 +13,7 @@ import attrs
 from octoc.compiler.fixes.edits import removed, replaced
 from octoc.compiler.lint.mcp.commands import has_shell
 from octoc.compiler.model.build import Build
+from octoc.compiler.model.source import ServerSource
 from octoc.compiler.resolve.definitions import Definition, Value, definitions, values_of
 from octoc.credentials import is_literal_secret
 from octoc.diagnostics.model import DiagnosticSink
@@ -25,6 +26,11 @@ from octoc.references import find_references
 # likely part of a password, and no message may show a part of one.
 _BARE = re.compile(r"""(?:(?<=[\s/:=,@"'])|\A)\$(?P<name>[A-Z_][A-Z0-9_]{1,99})(?![A-Za-z0-9_(])""")
 _BRACED = re.compile(r"\$\{(?P<inside>[^{}]*)\}")
+# Text in other marks is a pattern or code, as for `_BARE`.
+_COMMAND = re.compile(r"""(?:(?<=[\s/:=,@"'])|\A)\$\((?=[A-Za-z./])(?P<inside>[^()]*)\)?""")
+_OPENINGS = ("${env:", "${", "{{ENV:", "{{INPUT:")
+_NAME = re.compile(r"[A-Za-z_]\w{0,99}")
+_CODE_FLAGS = frozenset({"-c", "-e", "-p", "--eval", "--print", "/c", "-Command"})
 _SHOWABLE = re.compile(r"[A-Za-z][A-Za-z0-9_.:-]{0,60}\Z")
 _MAX_OF_ONE_VALUE = 20
 """Maximum number of findings in one text: each finding scans the whole text."""
@@ -40,8 +46,15 @@ def check_values(build: Build, sink: DiagnosticSink) -> None:
             continue
         for value in values_of(definition.source):
             _check_space(definition, value, sink)
-            if "$" in value.text and not (value.field == "args" and has_shell(definition.source)):
+            if ("$" in value.text or "{" in value.text) and not _is_code(definition.source, value):
                 _check_references(definition, value, sink)
+
+
+def _is_code(server: ServerSource, value: Value) -> bool:
+    """Tell whether a shell or an interpreter reads the text."""
+    if value.index is None:
+        return False
+    return has_shell(server) or (value.index > 0 and server.args[value.index - 1] in _CODE_FLAGS)
 
 
 def _check_references(definition: Definition, value: Value, sink: DiagnosticSink) -> None:
@@ -62,19 +75,19 @@ def _check_references(definition: Definition, value: Value, sink: DiagnosticSink
             help=f"write `{definition.dialect.variable_named(reference.name)}` and {plain}",
         )
     spans = [one.span for one in references]
-    for start, end, label, variable in islice(_unexpanded(text, spans), _MAX_OF_ONE_VALUE):
+    for found in islice(_unexpanded(text, spans, definition.dialect), _MAX_OF_ONE_VALUE):
         # A text that is a secret even without `$VAR` must not be shown; OCT340 reports it.
-        if is_literal_secret(value.name, text[:start] + text[end:]):
+        if is_literal_secret(value.name, text[: found.start] + text[found.end :]):
             continue
-        at = attrs.evolve(value.place, within=(start, end))
-        reference_form = definition.dialect.variable_named(variable) if variable else ""
-        advice = f"write `{reference_form}`"
+        at = attrs.evolve(value.place, within=(found.start, found.end))
+        form = definition.dialect.variable_named(found.variable) if found.variable else ""
+        advice = found.help or (f"write `{form}`" if form else _forms(definition.dialect))
         sink.report(
             UNEXPANDED_REFERENCE,
-            f"`{label}` in `{value}` of server `{name}` is passed on as it is: nothing replaces it",
+            f"`{found.label}` in `{value}` of server `{name}` {found.problem}",
             at=at,
-            help=advice if reference_form else _forms(definition.dialect),
-            fix=replaced(at, label, reference_form, advice) if reference_form else None,
+            help=advice,
+            fix=replaced(at, found.label, form, advice) if form and found.can_fix else None,
         )
 
 
@@ -85,14 +98,61 @@ def _forms(dialect: Dialect) -> str:
     return f"a reference is `{dialect.variable}`{with_default}"
 
 
-def _unexpanded(text: str, references: list[tuple[int, int]]) -> Iterator[tuple[int, int, str, str | None]]:
-    """Yield start, end, the text for messages, and the variable's name, of each `$` form outside `references`."""
+@attrs.frozen(kw_only=True)
+class _Unexpanded:
+    """A form outside references. `label` is its text in messages; `variable` is the variable that it names."""
+
+    start: int
+    end: int
+    label: str
+    variable: str | None = None
+    problem: str = "is passed on as it is: nothing replaces it"
+    help: str = ""
+    can_fix: bool = True
+
+
+def _unexpanded(text: str, references: list[tuple[int, int]], dialect: Dialect) -> Iterator[_Unexpanded]:
     for match in _BARE.finditer(text):
         if not _is_inside(match.start(), references):
-            yield match.start(), match.end(), match[0], match["name"]
+            yield _Unexpanded(start=match.start(), end=match.end(), label=match[0], variable=match["name"])
     for match in _BRACED.finditer(text):
         if not _is_inside(match.start(), references):
-            yield match.start(), match.end(), match[0] if _SHOWABLE.match(match["inside"]) else "${…}", None
+            label = match[0] if _SHOWABLE.match(match["inside"]) else "${…}"
+            yield _Unexpanded(start=match.start(), end=match.end(), label=label)
+    for match in _COMMAND.finditer(text):
+        label = match[0] if _SHOWABLE.match(match["inside"]) else "$(…)"
+        yield _Unexpanded(
+            start=match.start(),
+            end=match.end(),
+            label=label,
+            problem="is passed on as it is: no shell runs it",
+            help="write the value, or start the server by a script that finds it",
+        )
+    for start, opening in _unclosed(text, dialect):
+        if not _is_inside(start, references):
+            name = _NAME.match(text, start + len(opening))
+            end = start + len(opening) if name is None else name.end()
+            yield _Unexpanded(
+                start=start,
+                end=end,
+                label=text[start:end],
+                variable=name[0] if name is not None and "INPUT" not in opening else None,
+                problem="has no closing brace, and is passed on as it is",
+                can_fix=end == len(text),
+            )
+
+
+def _unclosed(text: str, dialect: Dialect) -> list[tuple[int, str]]:
+    """Return start and opening of each reference that no brace closes."""
+    own = dialect.variable.partition("NAME")[0]
+    openings = sorted({*_OPENINGS, *([own] if own else [])}, key=len, reverse=True)
+    stack: list[tuple[int, str]] = []
+    for match in re.finditer("|".join(map(re.escape, (*openings, "}"))), text):
+        if match[0] != "}":
+            stack.append((match.start(), match[0]))
+        elif stack:
+            stack.pop()
+    return stack
 
 
 def _is_inside(offset: int, spans: list[tuple[int, int]]) -> bool:

@@ -20,6 +20,11 @@ Lint = Callable[..., Any]
         ({"type": "http", "url": "https://$HOST/mcp"}, ["$HOST"]),
         ({"type": "http", "url": "https://h.example", "headers": {"Authorization": "Bearer $TOKEN"}}, ["$TOKEN"]),
         ({"command": "x", "args": ["${my-var}", "${workspaceFolder:api}"]}, ["${my-var}", "${workspaceFolder:api}"]),
+        (
+            {"command": "x", "env": {"A": "${TOKEN", "B": "a ${HOST/${B}", "C": "{{ENV:C"}},
+            ["${TOKEN", "${HOST", "{{ENV:C"],
+        ),
+        ({"command": "docker", "args": ["-v", "$(pwd):/app", "--d=$(date +%s"]}, ["$(pwd)", "$(date +%s"]),
     ],
 )
 def test_a_reference_that_nothing_replaces(lint: Lint, entry: dict[str, Any], marked: list[str]) -> None:
@@ -33,8 +38,9 @@ def test_a_reference_that_nothing_replaces(lint: Lint, entry: dict[str, Any], ma
         {"command": "x", "args": ["${A}", "${A:-b}", "${env:A}", "${input:a}", "${workspaceFolder}/x", "${/}"]},
         {"command": "x", "env": {"A": "{{ENV:A}}", "B": "{{INPUT:B}}"}},
         {"command": "sh", "args": ["-c", "exec server --root $HOME ${x%.*}"]},
-        {"command": "docker", "args": ["run", "image", "sh", "-c", "echo $HOME"]},
-        {"command": "x", "args": ["$schema", "cost $5", "$", "a$B", "^a$", "$(date)", "$x"]},
+        {"command": "docker", "args": ["run", "image", "sh", "-c", "echo $HOME ${A $(pwd)"]},
+        {"command": "node", "args": ["-e", "run(`${a.b}`, $(document))"]},
+        {"command": "x", "args": ["$schema", "cost $5", "$", "a$B", "^a$", "a$(date)", "$(1)", "$x"]},
         {"command": "x", "env": {"PASSWORD": "pa$$WORD", "OTHER": "US$TWO"}},
         {"command": "$HOME/x", "disabled": True},
     ],
@@ -63,6 +69,22 @@ def test_braces_are_put_around_a_variable(lint: Lint) -> None:
     linted = lint(servers={"s": {"type": "http", "url": "https://h.example", "headers": {"X": "Bearer $TOKEN"}}})
     (found,) = linted.of("OCT440")
     assert linted.fixed(found) == linted.text(".mcp.json").replace("$TOKEN", "${TOKEN}")
+
+
+def test_a_missing_brace_is_added_at_the_end_alone(lint: Lint) -> None:
+    """`${TOKEN` at the end of a value is closed by a fix; inside a value its place is unknown."""
+    linted = lint(servers={"s": {"command": "x", "env": {"A": "Bearer ${TOKEN", "B": "${HOST:80"}}})
+    closed, other = linted.of("OCT440")
+    assert linted.fixed(closed) == linted.text(".mcp.json").replace("${TOKEN", "${TOKEN}")
+    assert other.fix is None
+    assert other.help == "write `${HOST}`"
+
+
+def test_an_unclosed_reference_of_another_client(lint: Lint) -> None:
+    """OpenCode's own form is looked at in its file."""
+    text = '{"mcp": {"s": {"type": "local", "command": ["x"], "environment": {"A": "{env:TOKEN"}}}}'
+    linted = lint({"octoc.toml": '[workspace]\nname = "a"\n[mcp]\nfiles = ["opencode.json"]\n', "opencode.json": text})
+    assert linted.shown("OCT440") == [("OCT440", "{env:TOKEN")]
 
 
 def test_a_reference_in_a_default(lint: Lint) -> None:
