@@ -84,14 +84,15 @@ class Dialect:
             `**` for any number of folders.
         folders: for agents, the folders that `octoc init` names.
         home: the client's own folder: a file in it that no pattern tells is in this dialect.
-        marks: keys that tell this dialect where no path does, each with the values that do; no values are any value.
+        marks: keys that tell this dialect where no path does, or where another dialect has the same path, each with the
+            values that do; no values are any value.
         rank: which of several MCP files is the project's own: that of the lowest rank.
         is_in_project: a project holds such a file, and `octoc init` names it.
         reads_subfolders: for agents, the client reads all folders below `folders`.
         needs_name: for agents, the client takes a file without `name` for documentation.
         syntax: what the file is written in, where that is not the kind's own.
         needs_content: the path alone does not say what the file is: it must have a list of servers.
-        beside: files of which one must be in the same folder.
+        beside: files of which one must be in the same folder; a `*` stands for any text of a name.
         is_settings: the file holds the client's other settings, too, which octoc does not judge.
         server_list: the key that holds the servers.
         takes_any_list: the client also reads the list of servers of other clients.
@@ -152,7 +153,7 @@ class Dialect:
     def project_of(self, path: PurePath) -> PurePath | None:
         """Return the project's folder if `path` is one of the files of this dialect, None otherwise.
 
-        The shortest pattern counts where several match.
+        The longest pattern counts where several match.
         """
         return project_of(path, self.patterns)
 
@@ -173,9 +174,9 @@ NO_DIALECT = Dialect(kind="", name="", client="this client")
 
 
 def project_of(path: PurePath, patterns: Iterable[str]) -> PurePath | None:
-    """Return the folder that the patterns start in if `path` matches one, None otherwise. The shortest one counts."""
+    """Return the folder that the patterns start in if `path` matches one, None otherwise. The longest one counts."""
     folders = (_project(path, PurePosixPath(pattern).parts) for pattern in patterns)
-    return max((folder for folder in folders if folder is not None), key=lambda one: len(one.parts), default=None)
+    return min((folder for folder in folders if folder is not None), key=lambda one: len(one.parts), default=None)
 
 
 def _project(path: PurePath, pattern: tuple[str, ...]) -> PurePath | None:

@@ -41,15 +41,14 @@ def _found(octoc: Run, *arguments: str) -> list[tuple[str, str]]:
     "path",
     [
         ".mcp.json",
-        ".vscode/mcp.json",
+        ".octo/.mcp.json",
         "claude_desktop_config.json",
         "services/billing/.mcp.json",
     ],
 )
 def test_every_clients_file_is_found(octoc: Run, here: Path, path: str) -> None:
     """The MCP files of each client are found by their names, at any depth, without an octoc.toml."""
-    text = UNTYPED % "a"
-    _write(here, {path: text.replace("mcpServers", "servers") if ".vscode" in path else text})
+    _write(here, {path: UNTYPED % "a"})
     assert _found(octoc) == [("OCT224", path)]
 
 

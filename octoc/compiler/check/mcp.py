@@ -115,7 +115,7 @@ def check_entry(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: 
     if "url" in entry and "type" not in entry and not dialect.infers_transport:
         inspection.report(
             rules.UNTYPED_URL,
-            f"server `{name}` has a `url` and no `type`: Claude Code skips it, octoc takes it for `http`",
+            f"server `{name}` has a `url` and no `type`: {dialect.client} skips it, octoc takes it for `http`",
             (*path, "url"),
             key=True,
             help='add `"type": "sse"`, or take the server\'s address of Streamable HTTP, with `"type": "http"`'
@@ -156,7 +156,7 @@ def check_entry(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: 
         if value is not None and not isinstance(value, str) and not dialect.takes_numbers:
             inspection.report(
                 rules.ENV_NUMBER,
-                f"variable `{variable}` is a number: octoc passes its text, Claude Code refuses the file",
+                f"variable `{variable}` is a number: octoc passes its text, {dialect.client} refuses the file",
                 (*path, "env", variable),
                 help="put it in quotes",
             )

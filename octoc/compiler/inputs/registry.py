@@ -31,6 +31,7 @@ from octoc.compiler.inputs.mcp.roo import ROO
 from octoc.compiler.inputs.mcp.servers import MCP
 from octoc.compiler.inputs.mcp.trae import TRAE
 from octoc.compiler.inputs.mcp.unnamed import UNNAMED
+from octoc.compiler.inputs.mcp.visual_studio import VISUAL_STUDIO
 from octoc.compiler.inputs.mcp.vscode import VSCODE
 from octoc.compiler.inputs.mcp.windsurf import WINDSURF
 from octoc.compiler.inputs.mcp.zed import ZED
@@ -53,7 +54,7 @@ KINDS = (
 )
 """octoc's own kinds of files."""
 DIALECTS = (
-    *(CLAUDE, CLAUDE_DESKTOP, CURSOR, VSCODE, OCTO, claude_agents.CLAUDE, OCTOMIND),
+    *(CLAUDE, CLAUDE_DESKTOP, CURSOR, VSCODE, VISUAL_STUDIO, OCTO, claude_agents.CLAUDE, OCTOMIND),
     *(CODEX, OPENCODE, GEMINI, ZED, KIRO, AMAZON_Q, JUNIE, ROO, CLINE, TRAE, WINDSURF, FACTORY, COPILOT),
     *(CLAUDE_PLUGIN, UNNAMED),
 )
@@ -141,6 +142,14 @@ class FileKinds:
             return told
         return next((one for one in self.dialects_of(kind) if _is_marked(one, values)), told)
 
+    def dialect_of_text(self, kind: FileKind, path: PurePath, dialect: Dialect, text: str) -> Dialect:
+        """Return `dialect`, or the one of the same path whose list of servers `text` has in place of its own."""
+        if f'"{dialect.server_list}"' in text:
+            return dialect
+        others = (one for one in self.dialects_of(kind) if one.project_of(path) and f'"{one.server_list}"' in text)
+        fitting = (one for one in others if any(f'"{mark}"' in text for mark in one.marks) or not one.marks)
+        return next(fitting, dialect)
+
     @cached_property
     def named(self) -> Mapping[str, Form]:
         """What `--kind` takes: a file's kind, and its dialect where clients have files of it."""
@@ -188,7 +197,7 @@ class FileKinds:
 
 def _is_there(path: PurePath, dialect: Dialect) -> bool:
     """Tell whether a file that must be beside one at `path` is there."""
-    return not dialect.beside or any(Path(path.parent, name).is_file() for name in dialect.beside)
+    return not dialect.beside or any(True for name in dialect.beside for _ in Path(path.parent).glob(name))
 
 
 def _is_marked(dialect: Dialect, values: Mapping[str, object]) -> bool:

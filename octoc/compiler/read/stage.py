@@ -44,7 +44,8 @@ def read_files(discovered: Discovered, context: Context) -> Documents:
         digests[file.display] = source.digest
         if source.text is None:
             continue
-        document = parse(file, source.text, source.digest, context.sink)
+        dialect = context.file_kinds.dialect_of_text(file.kind, file.path, file.dialect, source.text)
+        document = parse(attrs.evolve(file, dialect=dialect), source.text, source.digest, context.sink)
         if document is not None:
             documents.append(document)
             if context.spans is not None:

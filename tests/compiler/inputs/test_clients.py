@@ -235,6 +235,33 @@ def test_a_list_of_another_client_is_read_where_the_client_takes_any(tmp_path: P
     assert findings(tmp_path, ".github/mcp.json", text) == []
 
 
+SOLUTION = """{
+  "inputs": [],
+  "servers": {"NuGet.Mcp.Server": {"command": "dnx", "args": ["x==1"]}, "docs": {"url": "https://docs.example/mcp"}}
+}"""
+
+
+def test_visual_studio_has_the_same_path_as_claude_code(tmp_path: Path) -> None:
+    """`servers` in `.mcp.json` are Visual Studio's beside `inputs` or a solution, and a mistake elsewhere."""
+    assert findings(tmp_path, ".mcp.json", SOLUTION) == []
+    alone = SOLUTION.replace('"inputs": [],', "")
+    assert findings(tmp_path, ".mcp.json", alone)[0][0] == "OCT221"
+    (tmp_path / "acme.sln").touch()
+    assert findings(tmp_path, ".mcp.json", alone) == []
+    found = findings(tmp_path, ".mcp.json", '{"mcpServers": {"docs": {"url": "https://docs.example/mcp"}}}')
+    assert [code for code, *_ in found] == ["OCT224"]
+
+
+def test_entries_that_change_servers_of_others_are_no_servers(tmp_path: Path) -> None:
+    """A project of Codex changes servers of the user's settings, one of Gemini CLI those of extensions."""
+    text = '[mcp_servers.docs]\nenabled = false\n[mcp_servers.time]\nenabled_tools = ["now"]\nrequired = true\n'
+    assert findings(tmp_path, ".codex/config.toml", text) == []
+    assert findings(tmp_path, ".codex/config.toml", '[mcp_servers.docs]\nargs = ["x"]\n')[0][0] == "OCT225"
+    assert findings(tmp_path, ".codex/config.toml", '[mcp_servers.docs]\ncomand = "x"\n')[0][0] == "OCT225"
+    (tmp_path / ".codex/config.toml").unlink()
+    assert findings(tmp_path, ".gemini/settings.json", '{"mcpServers": {"docs": {"excludeTools": ["x"]}}}') == []
+
+
 def findings(root: Path, path: str, text: str) -> list[tuple[str, str, int]]:
     """Return (code, message, line) of each error and warning in a folder with one file."""
     (root / path).parent.mkdir(parents=True, exist_ok=True)

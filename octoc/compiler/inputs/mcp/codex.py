@@ -3,6 +3,10 @@
 from octoc.compiler.inputs.mcp.convert import ServerDraft, seconds
 from octoc.plugin.file_kinds import Dialect
 
+_FIELDS = frozenset({
+    "command", "args", "env", "env_vars", "cwd", "url", "bearer_token_env_var", "http_headers", "env_http_headers",
+    "tool_timeout_sec", "enabled", "enabled_tools", "disabled_tools",
+})  # fmt: skip
 _UNUSED = frozenset({
     "type", "name", "description", "startup_timeout_sec", "startup_timeout_ms", "required", "scopes", "oauth",
     "oauth_resource", "default_tools_approval_mode", "tools", "supports_parallel_tool_calls",
@@ -12,6 +16,10 @@ _ROOT = ("model", "model_reasoning_effort", "approval_policy", "sandbox_mode", "
 
 
 def _shape(entry: ServerDraft) -> None:
+    # Tables of a project join those of the user, key by key: one that starts nothing changes a server of the user's.
+    if entry.left.keys() <= _FIELDS - {"command", "args", "url"}:
+        entry.is_elsewhere = True
+        return
     seconds(entry, "tool_timeout_sec")
     entry.rename("http_headers", "headers")
     entry.add_references("env_http_headers", "headers")
@@ -34,10 +42,7 @@ CODEX = Dialect(
     server_list="mcp_servers",
     infers_transport=True,
     is_lenient=True,
-    fields=frozenset({
-        "command", "args", "env", "env_vars", "cwd", "url", "bearer_token_env_var", "http_headers", "env_http_headers",
-        "tool_timeout_sec", "enabled", "enabled_tools", "disabled_tools",
-    }),
+    fields=_FIELDS,
     renames={"enabled_tools": "include_tools", "disabled_tools": "exclude_tools"},
     unused=_UNUSED,
     shape=_shape,

@@ -3,10 +3,15 @@
 from octoc.compiler.inputs.mcp.convert import ServerDraft
 from octoc.plugin.file_kinds import Dialect
 
+_OVERRIDES = frozenset({"env", "headers", "timeout", "includeTools", "excludeTools", "oauth"})
 _OAUTH = ("clientId", "clientSecret", "scopes")
 
 
 def _shape(entry: ServerDraft) -> None:
+    # Such an entry changes a server of an extension.
+    if entry.left.keys() <= _OVERRIDES:
+        entry.is_elsewhere = True
+        return
     # It wins over `url`, and is always Streamable HTTP.
     if "httpUrl" in entry.left:
         entry.left.pop("url", None)

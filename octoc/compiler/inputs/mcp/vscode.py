@@ -1,4 +1,7 @@
-"""VS Code's `.vscode/mcp.json`: its own key for the servers, and inputs that it asks a person for."""
+"""VS Code's `.vscode/mcp.json`: its own key for the servers, and inputs that it asks a person for.
+
+Seen in the source of VS Code, November 2026: a `type` that is missing or unknown comes from `command` or `url`.
+"""
 
 from octoc.plugin.file_kinds import Dialect
 
@@ -10,6 +13,7 @@ VSCODE = Dialect(
     rank=1,
     server_list="servers",
     reads_comments=True,
+    infers_transport=True,
     takes_numbers=True,
     declares_inputs=True,
 )
