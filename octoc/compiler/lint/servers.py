@@ -36,7 +36,7 @@ def check_pins(build: Build, sink: DiagnosticSink) -> None:
         sink.report(
             UNPINNED_PACKAGE,
             f"server `{server.name}` runs package `{package.name}` {written}",
-            at=_place_of(server, package),
+            at=place_of_package(server, package),
             help=_advice(package),
             severity=Severity.INFO if server.open else None,
             subject=package.name,
@@ -44,8 +44,8 @@ def check_pins(build: Build, sink: DiagnosticSink) -> None:
         )
 
 
-def _place_of(server: Server, package: Package) -> Place:
-    """Return where the command line names the package, also inside a script."""
+def place_of_package(server: Server, package: Package) -> Place:
+    """Return the part of the command line that names the package, also inside a script."""
     name = re.compile(rf"(?<![\w@/.-]){re.escape(package.name)}(?![\w/.-])")
     for index, arg in enumerate(server.args):
         match = name.search(arg)

@@ -2,9 +2,19 @@
 
 from functools import partial
 
-from octoc.diagnostics.rule import Rule, Scope
+from octoc.diagnostics.rule import Rule, Scope, Severity
 from octoc.diagnostics.rules import file_groups as groups
 
 rule = partial(Rule, scope=Scope.FILE, kinds=groups.SERVERS)
 
 CONTROL_CHARACTER = rule("OCT760", "control-character", "A server's definition has an invisible control character.")
+HOME_PATH = rule("OCT761", "home-path", "A shared file names the home folder of one user.", Severity.WARNING)
+WHOLE_DISK = rule(
+    "OCT762", "whole-disk", "A server gives the model all files of the machine or of its user.", Severity.WARNING
+)
+RETIRED_PACKAGE = rule(
+    "OCT763",
+    "retired-package",
+    "A server runs a package that is archived, renamed, removed or was never published.",
+    Severity.WARNING,
+)

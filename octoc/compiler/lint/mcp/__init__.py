@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from octoc.compiler.lint.mcp.characters import check_characters
 from octoc.compiler.lint.mcp.commands import check_paths
+from octoc.compiler.lint.mcp.folders import check_disks, check_homes
 from octoc.compiler.lint.mcp.headers import check_credentials, check_headers
 from octoc.compiler.lint.mcp.inputs import check_inputs
 from octoc.compiler.lint.mcp.names import check_connections, check_names
+from octoc.compiler.lint.mcp.retired import check_retired
 from octoc.compiler.lint.mcp.shells import check_shells
 from octoc.compiler.lint.mcp.values import check_values
 
@@ -22,4 +24,7 @@ CHECKS = (
     check_connections,
     check_paths,
     check_shells,
+    check_homes,
+    check_disks,
+    check_retired,
 )

@@ -14,7 +14,8 @@ from octoc.diagnostics.rules.lint_mcp import ABSOLUTE_PATH
 from octoc.plugin.lint import lint_check
 
 _SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ash", "ksh", "fish", "cmd", "powershell", "pwsh"})
-_CONTAINERS = frozenset({"docker", "podman", "nerdctl"})
+CONTAINERS = frozenset({"docker", "podman", "nerdctl"})
+"""Programs that run containers."""
 _MOUNTS = frozenset({"-v", "--volume", "--mount", "--env-file"})
 # `/c` and `/s` are switches of Windows' own shell, hence at least three letters or a second part.
 _PATH = re.compile(
@@ -29,7 +30,7 @@ _ON_EVERY_MACHINE = frozenset({
 def has_shell(server: ServerSource | Server) -> bool:
     """Tell whether the command line runs a shell, which replaces `$VAR` itself."""
     words = (server.command or "", *server.args)
-    return any(_base(word) in _SHELLS for word in words)
+    return any(program(word) in _SHELLS for word in words)
 
 
 @lint_check(ABSOLUTE_PATH)
@@ -59,7 +60,7 @@ def check_paths(build: Build, sink: DiagnosticSink) -> None:
 def _absolute(value: Value, server: ServerSource) -> str | None:
     if value.field not in ("command", "args") or (value.field == "args" and " " in value.text.strip()):
         return None
-    if value.index is not None and _base(server.command or "") in _CONTAINERS:
+    if value.index is not None and program(server.command or "") in CONTAINERS:
         # Only a mount names a path of this machine; other arguments name paths inside the container.
         before = server.args[value.index - 1] if value.index else ""
         if before not in _MOUNTS and value.text.partition("=")[0] not in _MOUNTS:
@@ -68,5 +69,6 @@ def _absolute(value: Value, server: ServerSource) -> str | None:
     return match["path"] if match is not None and match["path"] not in _ON_EVERY_MACHINE else None
 
 
-def _base(word: str) -> str:
+def program(word: str) -> str:
+    """Return the name of a program without its folder and `.exe`, in lower case."""
     return re.split(r"[\\/]", word)[-1].lower().removesuffix(".exe")

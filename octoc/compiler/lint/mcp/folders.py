@@ -1,0 +1,135 @@
+"""Rules over folders of one user in shared files, and over servers that reach a whole disk or home folder."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+import attrs
+
+from octoc.compiler.lint.mcp.commands import CONTAINERS, has_shell, program
+from octoc.compiler.model.build import Build
+from octoc.compiler.model.source import ServerSource
+from octoc.compiler.pin.packages import fetched_by
+from octoc.compiler.resolve.definitions import Definition, Value, definitions, values_of
+from octoc.diagnostics.model import DiagnosticSink
+from octoc.diagnostics.rules.lint_servers import HOME_PATH, WHOLE_DISK
+from octoc.plugin.lint import lint_check
+
+_HOME = re.compile(r"(?<![\w.~}/-])(?:/Users|/home|[A-Za-z]:[\\/]{1,4}Users)[\\/]{1,4}(?P<user>[^/\\\s\"':;,]+)")
+# Accounts of images, of CI and of no person: their folders are the same on every machine.
+_ACCOUNTS = frozenset({
+    "app", "appuser", "bun", "circleci", "coder", "codespace", "default", "deno", "docker", "gitpod", "jenkins",
+    "jovyan", "linuxbrew", "mcp", "mcpuser", "node", "nonroot", "public", "pwuser", "root", "runner", "sandbox",
+    "shared", "ubuntu", "vscode", "www-data",
+})  # fmt: skip
+_PLACEHOLDERS = frozenset({
+    "example", "janedoe", "johndoe", "me", "myname", "myuser", "myusername", "name", "someone", "someuser", "testuser",
+    "user", "username", "usr", "xxx", "xxxx", "you",
+})  # fmt: skip
+_EXAMPLE = re.compile(
+    r"(?:^|[-_.])(?:docs?|documentation|examples?|samples?|templates?|fixtures?|tests?)(?:$|[-_.])", re.IGNORECASE
+)
+_FILESYSTEM = re.compile(r"(?:^|[@/_.-])filesystem(?:$|[/_.-])", re.IGNORECASE)
+_MOUNT = re.compile(r"(?:--?v(?:olume)?=)?(?P<source>(?:[A-Za-z]:)?[^:,=]+):/\S*\Z")
+_MOUNT_SOURCE = re.compile(r"(?:^|[,=])(?:src|source)=(?P<source>[^,]+)")
+_DISK = re.compile(r"/|[A-Za-z]:[\\/]*\Z|/(?:Users|home)/?\Z|[A-Za-z]:[\\/]+Users[\\/]*\Z")
+_WHOLE_HOME = re.compile(
+    r"(?:~|\$HOME|\$\{(?:env:)?HOME\}|\$\{userHome\}|%USERPROFILE%|\{env:HOME\}|/root"
+    r"|(?:/Users|/home|[A-Za-z]:[\\/]+Users)[\\/]+[^/\\\s]+)[\\/]*\Z"
+)
+
+
+def is_placeholder_user(name: str) -> bool:
+    """Tell whether a user's name in a path stands for the reader's own, as in `/Users/username`."""
+    plain = re.sub(r"[^a-z0-9]", "", name.lower())
+    return plain in _PLACEHOLDERS or not plain or name[0] in "<[{$%" or name.lower().startswith(("your", "my-", "my_"))
+
+
+@lint_check(HOME_PATH)
+def check_homes(build: Build, sink: DiagnosticSink) -> None:
+    """Report the paths into the home folder of one person, once for each file that a project shares."""
+    by_file: dict[str, list[tuple[Definition, Value, re.Match[str]]]] = {}
+    for definition in definitions(build.sources):
+        if definition.source.disabled or not definition.dialect.is_in_project or _is_example(definition.source):
+            continue
+        for value, match in _home_paths(definition.source):
+            # OCT447 reports it in production mode.
+            if build.settings.mode != "production" or value.field not in {"command", "args"}:
+                by_file.setdefault(value.place.file, []).append((definition, value, match))
+    for (definition, value, match), *others in by_file.values():
+        more = f" (and {len(others)} more in this file)" if others else ""
+        variable = definition.dialect.variable_named("HOME")
+        sink.report(
+            HOME_PATH,
+            f"`{value}` of server `{definition.source.name}` names the home folder of one user{more}",
+            at=attrs.evolve(value.place, within=match.span()),
+            help="write a path relative to the project"
+            + (f", or take the folder from a variable such as `{variable}`" if variable else ""),
+        )
+
+
+def _home_paths(server: ServerSource) -> Iterator[tuple[Value, re.Match[str]]]:
+    is_container = program(server.command or "") in CONTAINERS
+    for value in values_of(server):
+        if value.field not in {"command", "args", "env", "cwd", "envFile"}:
+            continue
+        for match in _HOME.finditer(value.text):
+            user = match["user"]
+            # After the colon of a mount the path is the container's.
+            is_inside = is_container and value.text[: match.start()].endswith(":")
+            if user.lower() not in _ACCOUNTS and not is_placeholder_user(user) and not is_inside:
+                yield value, match
+                break
+
+
+def _is_example(server: ServerSource) -> bool:
+    return any(_EXAMPLE.search(part) for part in PurePosixPath(server.place.file).parts)
+
+
+@lint_check(WHOLE_DISK)
+def check_disks(build: Build, sink: DiagnosticSink) -> None:
+    """Report a server of files, or a container, that gets all files of the machine or of its user."""
+    for definition in definitions(build.sources):
+        server = definition.source
+        if server.disabled or server.command is None:
+            continue
+        for index, start, end, what in _roots(server):
+            sink.report(
+                WHOLE_DISK,
+                f"server `{server.name}` gives the model {what}",
+                at=attrs.evolve(server.place.child("args", index), within=(start, end)),
+                help="name the folders that the server needs, such as the project's own",
+            )
+
+
+def _roots(server: ServerSource) -> Iterator[tuple[int, int, int, str]]:
+    """Yield index, start and end of each argument that is a root, and what is below it."""
+    is_container = program(server.command or "") in CONTAINERS
+    package = fetched_by(server.command or "", server.args)
+    is_of_files = any(
+        _FILESYSTEM.search(word) for word in (program(server.command or ""), package.name if package else "")
+    )
+    if not (is_container or is_of_files):
+        return
+    for index, text in enumerate(server.args):
+        for word in re.finditer(r"\S+", text) if has_shell(server) else re.finditer(r".+", text):
+            path = _mounted(word[0]) if is_container else word[0]
+            if path is None:
+                continue
+            what = (
+                "every file of the machine"
+                if _DISK.fullmatch(path)
+                else "every file of its user"
+                if _WHOLE_HOME.match(path)
+                else None
+            )
+            if what is not None:
+                yield index, word.start(), word.end(), what
+
+
+def _mounted(word: str) -> str | None:
+    """Return the folder of the host that a container's argument mounts."""
+    match = _MOUNT_SOURCE.search(word) or _MOUNT.match(word)
+    return None if match is None else match["source"]

@@ -1,0 +1,60 @@
+"""Packages that are archived, renamed, removed or were never published."""
+
+import datetime as dt
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from octoc.compiler.lint.mcp.retired import retired_packages
+from octoc.diagnostics.rule import Severity
+
+Lint = Callable[..., Any]
+ERROR, WARNING = Severity.ERROR, Severity.WARNING
+
+
+@pytest.mark.parametrize(
+    "command, args, severity, says",
+    [
+        ("npx", ["-y", "@modelcontextprotocol/server-github"], WARNING, "is archived"),
+        ("npx", ["-y", "@modelcontextprotocol/server-postgres@0.6.2", "x"], WARNING, "is archived"),
+        ("cmd", ["/c", "npx", "-y", "@modelcontextprotocol/server-slack"], WARNING, "is archived"),
+        ("uvx", ["awslabs.terraform-mcp-server@latest"], WARNING, "is deprecated"),
+        ("uvx", ["blender_mcp"], WARNING, "has a new name"),
+        ("npx", ["@modelcontextprotocol/server-fetch"], ERROR, "is not on npm"),
+        ("bunx", ["postmark-mcp@1.0.16"], ERROR, "was removed from npm as malware"),
+    ],
+)
+def test_a_retired_package(lint: Lint, command: str, args: list[str], severity: Severity, says: str) -> None:
+    """It is reported where the command line names it, with the day and the source."""
+    linted = lint(servers={"s": {"command": command, "args": args}})
+    (found,) = linted.of("OCT763")
+    assert found.severity == severity
+    assert says in found.message
+    assert found.notes[0].startswith("seen on 2026-")
+    assert linted.text_at(found.span) == found.subject
+
+
+@pytest.mark.parametrize(
+    "command, args",
+    [
+        ("npx", ["-y", "@modelcontextprotocol/server-filesystem", "."]),
+        ("uvx", ["mcp-server-fetch"]),
+        ("npx", ["mcp-server-sqlite"]),
+        ("uvx", ["postmark-mcp"]),
+    ],
+)
+def test_a_maintained_package(lint: Lint, command: str, args: list[str]) -> None:
+    """Packages outside the list, and those with the same name on another registry, are not findings."""
+    assert lint(servers={"s": {"command": command, "args": args}}).of("OCT763") == []
+
+
+def test_the_list_has_a_source_and_a_day_for_each_package() -> None:
+    """Each of at least 40 entries says what, where and when, and PyPI's names are normalized."""
+    listed = retired_packages()
+    assert len(listed) >= 40
+    for (registry, name), entry in listed.items():
+        assert entry.url
+        assert isinstance(entry.seen, dt.date)
+        assert entry.state in {"archived", "deprecated", "renamed", "missing", "malicious"}
+        assert registry != "pypi" or name == name.lower().replace("_", "-").replace(".", "-")
