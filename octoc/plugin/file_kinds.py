@@ -87,7 +87,8 @@ class Dialect:
         marks: keys that tell this dialect where no path does, or where another dialect has the same path, each with the
             values that do; no values are any value.
         rank: which of several MCP files is the project's own: that of the lowest rank.
-        is_in_project: a project holds such a file, and `octoc init` names it.
+        is_in_project: a project holds such a file; one of a user may be there as an example.
+        user_files: where a user has such a file outside of any project, by `sys.platform`; "" is any other system.
         reads_subfolders: for agents, the client reads all folders below `folders`.
         needs_name: for agents, the client takes a file without `name` for documentation.
         syntax: what the file is written in, where that is not the kind's own.
@@ -124,6 +125,7 @@ class Dialect:
     marks: Mapping[str, frozenset[str]] = attrs.field(factory=dict, hash=False)
     rank: int = 100
     is_in_project: bool = True
+    user_files: Mapping[str, str] = attrs.field(factory=dict)
     reads_subfolders: bool = False
     needs_name: bool = False
     syntax: Syntax | None = None

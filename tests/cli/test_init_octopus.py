@@ -434,7 +434,7 @@ def test_a_failure_half_way_leaves_nothing(start: Run, ws: Path) -> None:
     assert not (ws / "scopes").exists()
 
 
-@pytest.mark.parametrize("words", [["--from", "octopus"], ["EXPORT"], ["--from", "octomind", "EXPORT"]])
+@pytest.mark.parametrize("words", [["--from", "octopus"], ["EXPORT"], ["--from", "octo", "EXPORT"]])
 def test_the_system_and_the_export_belong_together(octoc: Run, tmp_path: Path, words: list[str]) -> None:
     """One without the other is a mistake of usage."""
     export = tmp_path / "export.json"

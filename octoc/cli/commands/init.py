@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from octoc.compiler.migrate.octopus import Migration
     from octoc.compiler.workspace.init import Inputs
+    from octoc.diagnostics.model import Diagnostic
 
 
 @click.command
-@click.argument("export", required=False, type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.argument("origin", required=False, type=click.Path(path_type=Path, exists=True))
 @click.option(
     "--from",
     "source",
-    type=click.Choice(["octopus"]),
-    help="Make a workspace from EXPORT, a JSON file with the answers of this system's API.",
+    type=click.Choice(["octopus", "octomind", "claude-desktop"]),
+    help="Make a workspace from what this system has at ORIGIN: an export of Octopus's API, Octomind's data folder, or "
+    "Claude Desktop's file. Default: where your user has the last two.",
 )
 @click.option(
     "--workspace",
@@ -29,16 +35,23 @@ if TYPE_CHECKING:
 )
 @click.option("--pin/--no-pin", default=None, help="Record the servers' tools now. Default: ask on a terminal.")
 @click.pass_context
-def command(ctx: click.Context, export: Path | None, source: str | None, workspace: Path, pin: bool | None) -> int:
+def command(ctx: click.Context, origin: Path | None, source: str | None, workspace: Path, pin: bool | None) -> int:
     """Write an octoc.toml for this folder.
 
-    It names the MCP files, agent folders and taps that octoc finds. With --from, octoc also writes tables of scopes,
-    agents and servers from an export. Existing files are never overwritten.
+    It names the MCP files, agent folders and taps that octoc finds. With --from, octoc also writes what another system
+    has: tables of scopes, agents and servers of an export, taps, or servers. Existing files are never overwritten.
     """
-    if (export is None) != (source is None):
-        raise click.UsageError("--from and EXPORT belong together: octoc init --from octopus EXPORT.json")
+    if origin is not None and source is None:
+        raise click.UsageError("ORIGIN needs --from: octoc init --from octopus EXPORT.json")
     folder = workspace.absolute()
-    has_servers = _write_found(folder) if export is None else _write_migrated(folder, export)
+    if source == "octopus":
+        if origin is None or origin.is_dir():
+            raise click.UsageError("--from octopus needs a file: octoc init --from octopus EXPORT.json")
+        has_servers = _write_migrated(folder, origin)
+    elif source == "claude-desktop":
+        has_servers = _write_user_servers(folder, origin)
+    else:
+        has_servers = _write_found(folder, source, origin)
     status = 0
     if has_servers:
         if pin is None:
@@ -52,57 +65,99 @@ def command(ctx: click.Context, export: Path | None, source: str | None, workspa
             from octoc.cli.commands.pin import command as pin_command
 
             status = ctx.invoke(pin_command, servers=(), dump=None, workspace=folder)
-    first = "octoc build" if source is None else "octoc check, then octoc build"
+    first = "octoc check, then octoc build" if source == "octopus" else "octoc build"
     is_pinned = (pin and not status) or not has_servers
     click.echo(f"next: {first}" if is_pinned else f"next: octoc pin, then {first}")
     return status
 
 
-def _write_found(folder: Path) -> bool:
+def _write_found(folder: Path, source: str | None, origin: Path | None) -> bool:
     """Write octoc.toml for `folder`; return whether it names files that may have servers. Raises: UserError."""
-    from octoc.cli.failures import UserError
+    import attrs
+
     from octoc.compiler.structure.settings import name_of_folder
     from octoc.compiler.workspace.init import find_inputs, settings_document, write_settings
 
-    try:
+    with _refusals(folder):
         inputs = find_inputs(folder)
+        if source is not None:
+            inputs = attrs.evolve(inputs, taps=tuple(dict.fromkeys([*inputs.taps, *_user_taps(folder, origin)])))
         path = write_settings(folder, settings_document(name_of_folder(folder), inputs))
-    except FileExistsError:
-        raise _there_already("octoc.toml") from None
-    except OSError as error:
-        raise UserError(f"no `octoc.toml` can be made in `{folder.name}`: {error.strerror}") from None
     click.echo(f"wrote {path.name}")
     _say(inputs)
     return bool(inputs.mcp_files or inputs.taps)
 
 
+def _user_taps(folder: Path, origin: Path | None) -> list[tuple[str, str]]:
+    """Return name and path of each of Octomind's taps. Raises: UserError when there is none."""
+    from octoc.cli.failures import UserError
+    from octoc.compiler.workspace.octomind_taps import octomind_taps, user_data_folder
+    from octoc.compiler.workspace.paths import display_path
+
+    data = (user_data_folder() if origin is None else origin).absolute()
+    taps = [(name, display_path(folder, path)) for name, path in octomind_taps(data)]
+    if not taps:
+        raise UserError(f"`{data}` has no taps of Octomind", "name its data folder: octoc init --from octomind FOLDER")
+    return taps
+
+
+def _write_user_servers(folder: Path, origin: Path | None) -> bool:
+    """Write the servers of Claude Desktop's file; return whether it has any. Raises: UserError."""
+    from octoc.cli.failures import UserError
+    from octoc.compiler.inputs.mcp.claude_desktop import CLAUDE_DESKTOP
+    from octoc.compiler.migrate.user_servers import read_user_servers, user_file
+
+    path = user_file(CLAUDE_DESKTOP) if origin is None else origin
+    if path is None or not path.is_file():
+        raise UserError(f"`{path}` does not exist", "name the file: octoc init --from claude-desktop FILE")
+    with _refusals(folder):
+        migration, found = read_user_servers(folder, path, CLAUDE_DESKTOP)
+    return _write_migration(folder, migration, found)
+
+
 def _write_migrated(folder: Path, export: Path) -> bool:
     """Write the workspace of an export; return whether it has servers. Raises: UserError, or ends with the findings."""
-    from octoc.cli.failures import UserError
-    from octoc.cli.report import print_diagnostics
     from octoc.compiler.migrate.octopus import migrate, read_octopus
     from octoc.compiler.migrate.surroundings import surroundings_of
+
+    values, found = read_octopus(folder, export)
+    with _refusals(folder):
+        migration = None if values is None else migrate(values, surroundings_of(folder))
+    return _write_migration(folder, migration, found)
+
+
+def _write_migration(folder: Path, migration: Migration | None, found: tuple[Diagnostic, ...]) -> bool:
+    from octoc.cli.report import print_diagnostics
     from octoc.compiler.migrate.write import write_new
     from octoc.diagnostics.render import escape
 
-    values, found = read_octopus(folder, export)
     if found:
         print_diagnostics(found, folder, output_format="full", verbose=False, err=True)
-    if values is None:
+    if migration is None:
         click.echo("nothing was written", err=True)
         raise click.exceptions.Exit(1)
-    try:
-        migration = migrate(values, surroundings_of(folder))
+    with _refusals(folder):
         write_new(folder, migration.files)
-    except FileExistsError as error:
-        raise _there_already(str(error.filename)) from None
-    except OSError as error:
-        raise UserError(f"no workspace can be made in `{folder.name}`: {error.strerror}") from None
     for name in migration.files:
         click.echo(f"wrote {name}")
     for note in migration.notes:
         click.echo(f"note: {escape(note)}")
     return migration.has_servers
+
+
+@contextmanager
+def _refusals(folder: Path) -> Iterator[None]:
+    """Turn what the folder refuses into an error for the user. Raises: UserError."""
+    from octoc.cli.failures import UserError
+
+    try:
+        yield
+    except FileExistsError as error:
+        raise _there_already(
+            Path(error.filename).name if Path(error.filename).is_absolute() else error.filename
+        ) from None
+    except OSError as error:
+        raise UserError(f"no workspace can be made in `{folder.name}`: {error.strerror}") from None
 
 
 def _there_already(name: str) -> Exception:

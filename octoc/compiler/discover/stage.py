@@ -48,7 +48,7 @@ def find_files(settings: WorkspaceSettings, context: Context) -> Discovered:
     for index, path in enumerate(settings.mcp_files):
         entry = _named_path(workspace, settings, ("mcp", "files", index), path, sink)
         if entry is not None and _is(entry, "file", settings, ("mcp", "files", index), sink):
-            dialect = context.file_kinds.dialect_of(MCP, PurePosixPath(entry.display))
+            dialect = context.file_kinds.dialect_of(MCP, entry.path)
             own.add(entry, MCP, key={"file": PurePosixPath(entry.display).stem}, dialect=dialect)
     for index, path in enumerate(settings.agent_paths):
         entry = _named_path(workspace, settings, ("agents", "paths", index), path, sink)

@@ -48,7 +48,7 @@ class Migration:
 
     @property
     def has_servers(self) -> bool:
-        return MCP_FILE in self.files
+        return any(name.endswith(".json") for name in self.files)
 
 
 def read_octopus(folder: Path, export: Path) -> tuple[Mapping[str, Any] | None, tuple[Diagnostic, ...]]:

@@ -13,6 +13,7 @@ from octoc.compiler.inputs.mcp.servers import MCP
 from octoc.compiler.inputs.registry import FileKinds
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.structure.settings import name_of_folder
+from octoc.compiler.workspace.octomind_taps import octomind_taps
 from octoc.compiler.workspace.paths import CORE_TAP, WORKSPACE_FILE
 from octoc.compiler.workspace.toml_text import add_comment, add_table, add_tables, array_of
 from octoc.diagnostics.model import Place
@@ -37,7 +38,9 @@ class Inputs:
 
 
 def find_inputs(folder: Path) -> Inputs:
-    """Return what lies in `folder`. A tap has `capabilities/` or `skills/`; it is in `folder` or its `taps/`, or is it.
+    """Return what lies in `folder`, which may be Octomind's data folder.
+
+    A tap has `capabilities/` or `skills/`; it is in `folder` or its `taps/`, or is it.
 
     Raises: OSError when a folder may not be read.
     """
@@ -49,8 +52,9 @@ def find_inputs(folder: Path) -> Inputs:
             name = _free(name_of_folder(path), taken)
             taken.add(name)
             taps.append((name, path.relative_to(folder).as_posix()))
+    taps += [(name, path.relative_to(folder).as_posix()) for name, path in octomind_taps(folder)]
     dialects = FileKinds().dialects
-    clients = [one for one in dialects if one.kind == MCP.name and one.is_in_project]
+    clients = [one for one in dialects if one.kind == MCP.name]
     files = [
         path.relative_to(folder).as_posix()
         for client in sorted(clients, key=lambda one: one.rank)
