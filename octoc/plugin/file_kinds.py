@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from fnmatch import fnmatchcase
 from importlib import import_module
@@ -12,7 +13,7 @@ import attrs
 
 from octoc.diagnostics.model import DiagnosticSink, KeyPath, Place
 
-Syntax = Literal["toml", "json", "markdown", "lines"]
+Syntax = Literal["toml", "json", "yaml", "markdown", "lines"]
 """What a file is written in. `markdown` is its front matter; `lines` are texts, one on a line, as `{"lines": […]}`."""
 Role = Literal[
     "workspace",
@@ -32,7 +33,7 @@ Role = Literal[
 
 ANY = "*"
 """Any key or index, in a unit of a kind."""
-_OBJECT_WORDS: Mapping[Syntax, str] = {"json": "an object", "markdown": "a mapping"}
+_OBJECT_WORDS: Mapping[Syntax, str] = {"json": "an object", "yaml": "an object", "markdown": "a mapping"}
 
 Function = str | Callable[..., Any]
 """A function, or where it stands as `module:name`, so that it is imported when it is first called."""
@@ -57,12 +58,14 @@ class Converted:
         moved: where a value stands in the client's file, by where it is in `values`; what is inside moves with it.
         unknown: where keys stand that the client does not read.
         literal: where texts stand that look like references, which the client does not replace.
+        missing: where servers of `values` stand that have no key that the client needs, and the key.
     """
 
     values: Mapping[str, Any]
     moved: Mapping[KeyPath, KeyPath] = attrs.field(factory=dict)
     unknown: tuple[KeyPath, ...] = ()
     literal: tuple[KeyPath, ...] = ()
+    missing: tuple[tuple[KeyPath, str], ...] = ()
 
     def origin(self, path: KeyPath) -> KeyPath:
         """Return where the value at `path` stands in the client's file."""
@@ -95,11 +98,15 @@ class Dialect:
         needs_content: the path alone does not say what the file is: it must have a list of servers.
         beside: files of which one must be in the same folder; a `*` stands for any text of a name.
         is_settings: the file holds the client's other settings, too, which octoc does not judge.
-        server_list: the key that holds the servers.
+        server_list: the key that holds the servers; steps of a longer path are joined by `/`.
+        is_list: the servers are a list, each with a `name`.
+        may_be_path: in place of the servers there may be the path of a file with them.
+        other_keys: keys that the file must have, too, where its path alone does not say what it is. YAML only.
         takes_any_list: the client also reads the list of servers of other clients.
         inner_list: a key inside `server_list` that may hold the servers instead.
         may_be_bare: the servers may stand at the root of the file.
         fields: the keys of a server that the client reads; empty means octoc's own, `unused` and those of `renames`.
+        requires: a client's key of a server -> the keys that must come with it; "" stands for every server.
         renames: a client's key of a server -> octoc's.
         unused: keys of a server that octoc has no use for.
         is_lenient: servers may have any name, and keys of their author's own: what is near no known key is information.
@@ -133,10 +140,14 @@ class Dialect:
     beside: tuple[str, ...] = ()
     is_settings: bool = False
     server_list: str = "mcpServers"
+    is_list: bool = False
+    may_be_path: bool = False
+    other_keys: tuple[str, ...] = ()
     takes_any_list: bool = False
     inner_list: str = ""
     may_be_bare: bool = False
     fields: frozenset[str] = frozenset()
+    requires: Mapping[str, tuple[str, ...]] = attrs.field(factory=dict)
     renames: Mapping[str, str] = attrs.field(factory=dict)
     unused: frozenset[str] = frozenset()
     is_lenient: bool = False
@@ -163,7 +174,12 @@ class Dialect:
         """Tell whether a file with this text can have servers, where its path alone does not say so."""
         if self.needs_content:
             return '"mcpServers"' in text or '"servers"' in text
-        word = self.server_list if self.syntax == "toml" else f'"{self.server_list}"'
+        key = self.server_list.rpartition("/")[2]
+        if self.syntax == "yaml":
+            return all(
+                re.search(rf"(?:^|[{{,])[ \t-]*\"?{each}\"?:", text, re.MULTILINE) for each in (key, *self.other_keys)
+            )
+        word = key if self.syntax == "toml" else f'"{key}"'
         return not self.is_settings or word in text or '"mcpServers"' in text
 
     def variable_named(self, name: str) -> str:

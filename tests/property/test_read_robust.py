@@ -10,12 +10,14 @@ from octoc.compiler.read.json import read_json
 from octoc.compiler.read.spans import SpanIndex
 from octoc.compiler.read.text import decode
 from octoc.compiler.read.toml import read_toml
+from octoc.compiler.read.yaml_file import read_yaml
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rule import Severity
 
 SAMPLES = [
     b'# Title: T\ntriggers = ["a", \'b\']\n[[mcp.servers]]\nenv = { A = "{{ENV:A}}" }\n[roles]\nsystem = """\nx\n"""\n',
     b'{"mcpServers": {"a": {"command": "x", "args": ["-y", "\\u00e9"], "n": [1, -2.5e+3, true, null]}}} // c\n',
+    b"a: &b {c: [1, 'x']}\nd:\n  <<: *b\n  e: *b\nmcpServers:\n  f:\n    args: [-y]\n    env: |2-\n      h\n",
     b"---\nname: x\ntools: [a, 'b']\nrules:\n  - match(a): b\n  - k: v\ntext: >-\n  a\n  b\nd: e: f\n---\nBody\n",
 ]
 TOKENS = [bytes([each]) for each in b"{}[]\"'\\#:,=-\n\t |>&*!%@`x0."] + [
@@ -42,7 +44,7 @@ def mutated(draw: st.DrawFn) -> bytes:
 @given(st.one_of(mutated(), st.binary(max_size=40), st.lists(st.sampled_from(TOKENS), max_size=25).map(b"".join)))
 def test_any_bytes_give_values_or_a_finding(data: bytes) -> None:
     """A file that gives no values has an error; values can be written as JSON; every finding's place is in the text."""
-    for ending in ("toml", "json", "md"):
+    for ending in ("toml", "json", "yaml", "md"):
         name = f"a.{ending}"
         probe = DiagnosticSink()
         text = decode(data, name, probe)
@@ -55,6 +57,8 @@ def test_any_bytes_give_values_or_a_finding(data: bytes) -> None:
             values = read_toml(text, place, sink)
         elif ending == "json":
             values = read_json(text, place, sink)
+        elif ending == "yaml":
+            values = read_yaml(text, place, sink)
         else:
             found = read_front_matter(text, place, sink)
             values = None if found is None else found.values

@@ -61,7 +61,7 @@ def check_mcp(values: Mapping[str, Any], inspection: Inspection) -> None:
         return
     key = "servers" if "servers" in values else "mcpServers"
     (written, *_) = inspection.origin((key,)) or (dialect.server_list,)
-    if written != dialect.server_list and not dialect.takes_any_list:
+    if written != dialect.server_list.partition("/")[0] and not dialect.takes_any_list:
         inspection.report(
             rules.FOREIGN_SERVER_LIST,
             f"`{written}` is {VSCODE.client}'s key: {dialect.client} reads `{dialect.server_list}`"
@@ -92,12 +92,20 @@ def _check_unread(inspection: Inspection) -> None:
             help=advice,
             severity=None if advice else Severity.INFO,
         )
+    for path, missing in converted.missing:
+        inspection.report(
+            rules.MISSING_KEY,
+            f"server `{path[-1]}` has no `{missing}`, and {dialect.client} skips it",
+            path,
+            key=True,
+            help=f"add `{missing}`",
+        )
     for path in converted.literal:
         inspection.report(
             UNEXPANDED_REFERENCE,
             f"`{dotted(path)}` has a reference, which {dialect.client} passes on as text",
             path,
-            help=dialect.secret_advice,
+            help=dialect.secret_advice or f"a reference is `{dialect.variable}`, without a default",
         )
 
 

@@ -15,17 +15,26 @@ from octoc.compiler.inputs.agents.markdown import AGENT_MD
 from octoc.compiler.inputs.agents.octo import OCTO
 from octoc.compiler.inputs.capability import CAPABILITY_CONFIG, CAPABILITY_PROVIDER
 from octoc.compiler.inputs.mcp.amazon_q import AMAZON_Q
+from octoc.compiler.inputs.mcp.amp import AMP
+from octoc.compiler.inputs.mcp.apm import APM
 from octoc.compiler.inputs.mcp.claude import CLAUDE
 from octoc.compiler.inputs.mcp.claude_desktop import CLAUDE_DESKTOP
 from octoc.compiler.inputs.mcp.claude_plugin import CLAUDE_PLUGIN
 from octoc.compiler.inputs.mcp.cline import CLINE
 from octoc.compiler.inputs.mcp.codex import CODEX
+from octoc.compiler.inputs.mcp.codex_plugin import CODEX_PLUGIN
+from octoc.compiler.inputs.mcp.continue_dev import CONTINUE, CONTINUE_JSON
 from octoc.compiler.inputs.mcp.copilot import COPILOT
+from octoc.compiler.inputs.mcp.crush import CRUSH
 from octoc.compiler.inputs.mcp.cursor import CURSOR
+from octoc.compiler.inputs.mcp.docker import DOCKER
 from octoc.compiler.inputs.mcp.factory import FACTORY
 from octoc.compiler.inputs.mcp.gemini import GEMINI
+from octoc.compiler.inputs.mcp.goose import GOOSE, GOOSE_RECIPE
 from octoc.compiler.inputs.mcp.junie import JUNIE
 from octoc.compiler.inputs.mcp.kiro import KIRO
+from octoc.compiler.inputs.mcp.librechat import LIBRECHAT
+from octoc.compiler.inputs.mcp.mcp_agent import MCP_AGENT
 from octoc.compiler.inputs.mcp.opencode import OPENCODE
 from octoc.compiler.inputs.mcp.roo import ROO
 from octoc.compiler.inputs.mcp.servers import MCP
@@ -56,6 +65,8 @@ KINDS = (
 DIALECTS = (
     *(CLAUDE, CLAUDE_DESKTOP, CURSOR, VSCODE, VISUAL_STUDIO, OCTO, claude_agents.CLAUDE, OCTOMIND),
     *(CODEX, OPENCODE, GEMINI, ZED, KIRO, AMAZON_Q, JUNIE, ROO, CLINE, TRAE, WINDSURF, FACTORY, COPILOT),
+    *(LIBRECHAT, MCP_AGENT, GOOSE, GOOSE_RECIPE, CONTINUE, CONTINUE_JSON, APM, CRUSH, AMP, CODEX_PLUGIN),
+    DOCKER,
     *(CLAUDE_PLUGIN, UNNAMED),
 )
 """octoc's own dialects."""

@@ -64,15 +64,16 @@ class SpanIndex:
 
 
 def locate(text: str, kind: str, place: Place) -> Span:
-    """Return the span of `place` in `text`, which is `toml`, `json` or `md` (front matter). See `SpanIndex`."""
+    """Return the span of `place` in `text`, which is `toml`, `json`, `yaml` or `md` (front matter). See `SpanIndex`."""
     parsed = _parse(text, kind)
     return Span(file=place.file) if parsed is None or not place.path else _locate(parsed, place)
 
 
 def kind_of(display: str) -> str:
-    """Return what a file is written in, by its ending: `toml`, `json`, `md`, or "" for all else."""
+    """Return what a file is written in, by its ending: `toml`, `json`, `yaml`, `md`, or "" for all else."""
     ending = display.rpartition(".")[2].lower()
-    return {"jsonc": "json"}.get(ending, ending if ending in ("toml", "json", "md") else "")
+    known = {one: one for one in ("toml", "json", "yaml", "md")} | {"jsonc": "json", "yml": "yaml"}
+    return known.get(ending, "")
 
 
 def _parse(text: str, kind: str) -> _Parsed | None:
@@ -82,6 +83,10 @@ def _parse(text: str, kind: str) -> _Parsed | None:
         positions = toml_positions(text)
     elif kind == "json":
         positions = json_positions(text)
+    elif kind == "yaml":
+        from octoc.compiler.read.yaml import positions_if_any  # loads PyYAML
+
+        positions = positions_if_any(text)
     elif kind == "md":
         from octoc.compiler.read.frontmatter import front_matter_positions  # loads PyYAML
 

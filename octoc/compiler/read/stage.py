@@ -150,6 +150,11 @@ def _parsed(file: FoundFile, text: str, digest: str, sink: DiagnosticSink) -> Do
             comments = "own" if file.dialect.is_settings else "allowed"
         values = read_json(text, place, sink, comments=comments)
         return None if values is None else Document(file=file, values=values, digest=digest)
+    if syntax == "yaml":
+        from octoc.compiler.read.yaml_file import read_yaml  # loads PyYAML
+
+        values = read_yaml(text, place, sink)
+        return None if values is None else Document(file=file, values=values, digest=digest)
     if syntax == "lines":
         return Document(file=file, values={"lines": _text_lines(text)}, digest=digest)
     values = read_toml(text, place, sink)

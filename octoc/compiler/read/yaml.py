@@ -1,4 +1,4 @@
-"""YAML as front matter uses it, built from the parser's events: no tags, no aliases, no surprises among plain values.
+"""YAML built from the parser's events: bounded aliases, merge keys, no tags, no surprises among plain values.
 
 PyYAML's loaders turn `on` into true and `12:30` into 750, expand aliases without bound, and forget where values stood.
 Its events do none of this, and carry exact offsets.
@@ -28,6 +28,9 @@ _WORDS: dict[str, bool | None] = {
 }
 # White space as YAML has it; other signs that look like it are text.
 _SPACE = " \t\r\n"
+MAX_ALIASED = 20_000
+"""How many values all aliases of a document may stand for: each is a value again for everything that reads it."""
+_MERGE = "<<"
 _HIDE = {0x85: 0xF8F0, 0x2028: 0xF8F1, 0x2029: 0xF8F2}
 _SHOW = {private: shown for shown, private in _HIDE.items()}
 _STRING_TAGS = ("!", "tag:yaml.org,2002:str")
@@ -53,11 +56,11 @@ class YamlTree:
 def parse_yaml(text: str) -> YamlTree:
     """Return the value of one YAML document and where its parts stand.
 
-    Plain scalars are true, false, null, decimal numbers, and else strings. Where a key stands twice, the first
-    counts.
+    Plain scalars are true, false, null, decimal numbers, and else strings. Keys are strings. Where a key stands twice,
+    the first counts. A value that an alias stands for is at the alias, its parts are at the anchor.
 
-    Raises: YamlError for what is not YAML, and for what is not read: aliases, tags, keys that are not scalars, several
-        documents, more than `MAX_DEPTH` levels.
+    Raises: YamlError for what is not YAML, and for what is not read: tags, keys that are not scalars, several
+        documents, more than `MAX_DEPTH` levels, aliases for more than `MAX_ALIASED` values or for what holds them.
     """
     try:
         # YAML 1.1 ends a line where Unicode does; YAML 1.2, and people's editors, do not.
@@ -71,12 +74,34 @@ def parse_yaml(text: str) -> YamlTree:
         raise YamlError(f"character `U+{error.character:04X}` may not be in YAML", error.position) from None
 
 
+def positions_if_any(text: str) -> Positions | None:
+    """Return where the parts of a document stand; None when it cannot be read."""
+    try:
+        return parse_yaml(text).positions
+    except YamlError:
+        return None
+
+
 @attrs.define
 class _Frame:
     holder: dict[str, Any] | list[Any]
     node: Node
     path: KeyPath
+    anchor: str | None = None
     key: tuple[str, Node] | None = None
+    size: int = 1
+    height: int = 1
+    merges: bool = False
+
+
+@attrs.frozen
+class _Anchored:
+    """What an alias stands for. `size` counts its values, `height` its levels."""
+
+    value: Any
+    node: Node
+    size: int = 1
+    height: int = 0
 
 
 class _Builder:
@@ -89,6 +114,8 @@ class _Builder:
         self.root = Node(value=(0, len(text)))
         self.duplicates: list[Duplicate] = []
         self.documents = 0
+        self.anchors: dict[str, _Anchored] = {}
+        self.aliased = 0
 
     def build(self, events: Iterator[Any]) -> YamlTree:
         for event in events:
@@ -102,13 +129,9 @@ class _Builder:
         elif isinstance(event, yaml.CollectionStartEvent):
             self._open(event)
         elif isinstance(event, yaml.CollectionEndEvent):
-            frame = self.stack.pop()
-            if end == start:
-                # A block collection has no closing mark: it ends where its last part does.
-                end = max((child.value[1] for child in frame.node.children.values()), default=frame.node.value[1])
-            frame.node.value = (frame.node.value[0], end)
+            self._close(start, end)
         elif isinstance(event, yaml.AliasEvent):
-            raise YamlError(f"alias `*{event.anchor}` is not read: write the value itself", start)
+            self._alias(str(event.anchor), start, end)
         elif isinstance(event, yaml.DocumentStartEvent):
             self.documents += 1
             if self.documents > 1:
@@ -125,7 +148,50 @@ class _Builder:
         holder: dict[str, Any] | list[Any] = {} if isinstance(event, yaml.MappingStartEvent) else []
         node = Node(value=(start, end), anchor=(start, end) if end > start else None)
         path = self._add(holder, node)
-        self.stack.append(_Frame(holder, node, path))
+        self.stack.append(_Frame(holder, node, path, event.anchor))
+
+    def _close(self, start: int, end: int) -> None:
+        frame = self.stack.pop()
+        if end == start:
+            # A block collection has no closing mark: it ends where its last part does.
+            end = max((child.value[1] for child in frame.node.children.values()), default=frame.node.value[1])
+        frame.node.value = (frame.node.value[0], end)
+        if frame.merges and isinstance(frame.holder, dict):
+            self._merge(frame, frame.holder)
+        if frame.anchor:
+            self.anchors[frame.anchor] = _Anchored(frame.holder, frame.node, frame.size, frame.height)
+        self._count(frame.size, frame.height)
+
+    def _count(self, size: int, height: int) -> None:
+        if self.stack:
+            self.stack[-1].size += size
+            self.stack[-1].height = max(self.stack[-1].height, height + 1)
+
+    def _alias(self, name: str, start: int, end: int) -> None:
+        anchored = self.anchors.get(name)
+        if anchored is None:
+            raise YamlError(f"alias `*{name}` has no anchor `&{name}` before it", start)
+        if self.stack and isinstance(self.stack[-1].holder, dict) and self.stack[-1].key is None:
+            raise YamlError(f"alias `*{name}` stands where a key is expected", start)
+        self.aliased += anchored.size
+        if self.aliased > MAX_ALIASED:
+            raise YamlError(f"aliases stand for more than {MAX_ALIASED} values", start)
+        if len(self.stack) + anchored.height > MAX_DEPTH:
+            raise YamlError(f"more than {MAX_DEPTH} lists and objects inside each other", start, too_deep=True)
+        self._add(anchored.value, Node(value=(start, end), children=anchored.node.children))
+        self._count(anchored.size, anchored.height)
+
+    def _merge(self, frame: _Frame, holder: dict[str, Any]) -> None:
+        """Add what `<<` names, an object or a list of them, where the object has no such key; the first one wins."""
+        merged, node = holder.pop(_MERGE), frame.node.children.pop(_MERGE)
+        is_list = isinstance(merged, list)
+        for index, source in enumerate(merged if is_list else [merged]):
+            if not isinstance(source, dict):
+                raise YamlError("`<<` takes an object, or a list of objects", node.value[0])
+            parts = node.children[index].children if is_list else node.children
+            for key in source.keys() - holder.keys():
+                frame.node.children[key] = parts[key]
+            holder.update({key: value for key, value in source.items() if key not in holder})
 
     def _scalar(self, event: Any) -> None:
         start, end, text = event.start_mark.index, event.end_mark.index, event.value.translate(_SHOW)
@@ -143,10 +209,15 @@ class _Builder:
             start = end = self._before_space(start)
         node = Node(value=(start, end), style=style)
         frame = self.stack[-1] if self.stack else None
+        value = _resolve(text) if plain else text
+        if event.anchor:
+            self.anchors[event.anchor] = _Anchored(value, node)
         if frame is not None and isinstance(frame.holder, dict) and frame.key is None:
             frame.key = (text, node)
+            frame.merges |= plain and text == _MERGE
             return
-        self._add(_resolve(text) if plain else text, node)
+        self._add(value, node)
+        self._count(1, 0)
 
     def _before_space(self, offset: int) -> int:
         while offset > 0 and self.text[offset - 1] in _SPACE:

@@ -19,6 +19,7 @@ NOT_STRICT_JSON = text_rule("OCT108", "not-strict-json", "A JSON file has commen
 DUPLICATE_KEY = text_rule("OCT109", "duplicate-key", "One object or table has the same key twice.")
 TOO_DEEP = text_rule("OCT110", "too-deep", "Lists and objects are nested deeper than any real file needs.")
 UNUSABLE_VALUE = text_rule("OCT111", "unusable-value", "JSON cannot hold a value.")
+YAML_SYNTAX = text_rule("OCT738", "yaml-syntax", "A file cannot be read as YAML.")
 NO_FRONT_MATTER = text_rule(
     "OCT112", "no-front-matter", "A markdown definition does not start with front matter.", kinds=groups.MARKDOWN
 )

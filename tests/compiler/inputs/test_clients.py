@@ -4,21 +4,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-import attrs
 import pytest
 
 from octoc.compiler.checkup.check import check_target
 from octoc.compiler.checkup.target import Target
-from octoc.compiler.inputs.mcp.servers import MCP
-from octoc.compiler.inputs.registry import FileKinds
-from octoc.compiler.model.documents import FoundFile
-from octoc.compiler.model.source import McpFileSource
-from octoc.compiler.read.stage import parse
-from octoc.compiler.structure.stage import mcp_file
 from octoc.compiler.workspace.init import find_inputs
-from octoc.diagnostics.model import DiagnosticSink
-from octoc.diagnostics.rule import Severity
 from octoc.plugin.manager import Plugins
+from tests.compiler.dialects import findings, servers_of
 
 CODEX = """model = "gpt-5"
 
@@ -81,24 +73,6 @@ ZED = {
         "of-an-extension": {"source": "extension", "settings": {"a": 1}},
     },
 }
-
-
-def servers_of(path: str, text: str) -> dict[str, dict[str, Any]]:
-    """Return what is set of each server of a file, by name."""
-    sink = DiagnosticSink()
-    file = FoundFile(path=Path(path), display=path, kind=MCP, dialect=FileKinds().dialect_of(MCP, Path(path)))
-    document = parse(file, text, "0" * 64, sink)
-    assert document is not None
-    source: McpFileSource = mcp_file(document)
-    left_out = ("name", "place")
-    return {
-        server.name: {
-            key: value
-            for key, value in attrs.asdict(server).items()
-            if key not in left_out and value not in (None, (), {}, False)
-        }
-        for server in source.servers
-    }
 
 
 def test_codex() -> None:
@@ -260,19 +234,6 @@ def test_entries_that_change_servers_of_others_are_no_servers(tmp_path: Path) ->
     assert findings(tmp_path, ".codex/config.toml", '[mcp_servers.docs]\ncomand = "x"\n')[0][0] == "OCT225"
     (tmp_path / ".codex/config.toml").unlink()
     assert findings(tmp_path, ".gemini/settings.json", '{"mcpServers": {"docs": {"excludeTools": ["x"]}}}') == []
-
-
-def findings(root: Path, path: str, text: str) -> list[tuple[str, str, int]]:
-    """Return (code, message, line) of each error and warning in a folder with one file."""
-    (root / path).parent.mkdir(parents=True, exist_ok=True)
-    (root / path).write_text(text, encoding="utf-8")
-    outcome = check_target(Target(root=root, folder=root), plugins=Plugins(), use_cache=False)
-    assert outcome.read == {root / path}
-    return [
-        (found.rule.code, found.message, found.span.line if found.span else 0)
-        for found in outcome.diagnostics
-        if found.severity > Severity.INFO
-    ]
 
 
 def test_findings_are_at_the_clients_own_keys(tmp_path: Path) -> None:

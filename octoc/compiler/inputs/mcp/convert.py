@@ -11,7 +11,9 @@ from octoc.plugin.file_kinds import Converted, Dialect, load_function
 
 SERVERS = "mcpServers"
 _REFERENCE = re.compile(r"\$\{[A-Za-z_]\w*\}")
+_DEFAULTED = re.compile(r"\$\{[A-Za-z_]\w*:-")
 _LISTS = (SERVERS, "servers")
+_ABSENT: Any = object()
 
 
 class ServerDraft:
@@ -68,22 +70,26 @@ class ServerDraft:
 def convert_servers(values: Mapping[str, Any], dialect: Dialect) -> Converted:
     """Return the servers of a client's file as `mcpServers`; a file that needs no change keeps its values."""
     at, servers = _servers(values, dialect)
+    steps: Mapping[str, Any] = {}
+    if dialect.is_list and isinstance(servers, list):
+        servers, steps = _by_name(servers)
     if not _changes(dialect) and at in ((SERVERS,), ("servers",), None):
         return Converted(values=values)
     if at is None:
         if not dialect.is_settings:
             return Converted(values=values)
-        return Converted(values={SERVERS: {}}, moved={(SERVERS,): (dialect.server_list,)})
+        return Converted(values={SERVERS: {}}, moved={(SERVERS,): _path_of(dialect)})
     kept = {} if dialect.is_settings or not at else {key: value for key, value in values.items() if key not in _LISTS}
     moved: dict[KeyPath, KeyPath] = {(SERVERS,): at}
     unknown: list[KeyPath] = []
     literal: list[KeyPath] = []
+    missing: list[tuple[KeyPath, str]] = []
     if not isinstance(servers, Mapping):
         return Converted(values={**kept, SERVERS: servers}, moved=moved)
     converted: dict[str, Any] = {}
     for written, fields in servers.items():
-        name = _name(str(written), servers)
-        moved |= {} if name == written else {(SERVERS, name): (*at, written)}
+        name, step = _name(str(written), servers), steps.get(written, written)
+        moved |= {} if name == step else {(SERVERS, name): (*at, step)}
         if not isinstance(fields, Mapping):
             converted[name] = fields
             continue
@@ -91,11 +97,37 @@ def convert_servers(values: Mapping[str, Any], dialect: Dialect) -> Converted:
         if entry.is_elsewhere:
             continue
         converted[name] = entry.values
-        moved |= {(SERVERS, name, *key): (*at, written, *origin) for key, origin in entry.moved.items()}
-        unknown += [(*at, written, key) for key in entry.left]
+        moved |= {(SERVERS, name, *key): (*at, step, *origin) for key, origin in entry.moved.items()}
+        unknown += [(*at, step, key) for key in entry.left]
+        needed = [key for present, keys in dialect.requires.items() if not present or present in fields for key in keys]
+        missing += [((SERVERS, name), key) for key in needed if key not in fields]
         if not dialect.variable:
-            literal += _references((*at, written), fields)
-    return Converted(values={**kept, SERVERS: converted}, moved=moved, unknown=tuple(unknown), literal=tuple(literal))
+            literal += _references((*at, step), fields, _REFERENCE)
+        elif not dialect.variable_with_default:
+            # A shell among the arguments replaces what the client does not.
+            values_of_client = {key: value for key, value in fields.items() if key not in ("command", "cmd", "args")}
+            literal += _references((*at, step), values_of_client, _DEFAULTED)
+    return Converted(
+        values={**kept, SERVERS: converted},
+        moved=moved,
+        unknown=tuple(unknown),
+        literal=tuple(literal),
+        missing=tuple(missing),
+    )
+
+
+def _by_name(servers: list[Any]) -> tuple[dict[str, Any], dict[str, int]]:
+    """Return a list of servers as an object by their names, and the index of each; a text names one from elsewhere."""
+    entries = [(index, one) for index, one in enumerate(servers) if not isinstance(one, str)]
+    named = {
+        str(one["name"] if isinstance(one, Mapping) and isinstance(one.get("name"), str) else index): (index, one)
+        for index, one in entries
+    }
+    return {name: one for name, (_, one) in named.items()}, {name: index for name, (index, _) in named.items()}
+
+
+def _path_of(dialect: Dialect) -> KeyPath:
+    return tuple(dialect.server_list.split("/"))
 
 
 def _changes(dialect: Dialect) -> bool:
@@ -104,14 +136,18 @@ def _changes(dialect: Dialect) -> bool:
 
 def _servers(values: Mapping[str, Any], dialect: Dialect) -> tuple[KeyPath | None, Any]:
     """Return where the servers stand, and what stands there; None when the file has no list of servers."""
-    for key in (dialect.server_list, *_LISTS):
-        if key not in values:
+    for path in dict.fromkeys((_path_of(dialect), *((key,) for key in _LISTS))):
+        found: Any = values
+        for step in path:
+            found = found.get(step, _ABSENT) if isinstance(found, Mapping) else _ABSENT
+        if found is _ABSENT or (found is None and dialect.syntax == "yaml"):
             continue
-        found = values[key]
+        if dialect.may_be_path and isinstance(found, str):
+            return None, None
         inner = found.get(dialect.inner_list) if dialect.inner_list and isinstance(found, Mapping) else None
         if isinstance(inner, Mapping) and not {"type", "command", "url"} & inner.keys():
-            return (key, dialect.inner_list), inner
-        return (key,), found
+            return (*path, dialect.inner_list), inner
+        return path, found
     if dialect.may_be_bare and any(isinstance(value, Mapping) and _is_server(value) for value in values.values()):
         return (), {key: value for key, value in values.items() if key != "$schema"}
     return None, None
@@ -149,13 +185,13 @@ def _entry(fields: Mapping[str, Any], dialect: Dialect) -> ServerDraft:
     return entry
 
 
-def _references(path: KeyPath, value: Any) -> Iterator[KeyPath]:
-    """Yield where the texts below `path` stand that have a reference."""
+def _references(path: KeyPath, value: Any, form: re.Pattern[str]) -> Iterator[KeyPath]:
+    """Yield where the texts below `path` stand that have a reference of this form."""
     if isinstance(value, str):
-        yield from (path,) if _REFERENCE.search(value) else ()
+        yield from (path,) if form.search(value) else ()
     elif isinstance(value, Mapping | list):
         for key, item in value.items() if isinstance(value, Mapping) else enumerate(value):
-            yield from _references((*path, key), item)
+            yield from _references((*path, key), item, form)
 
 
 def _replaced(value: Any, pattern: re.Pattern[str], replacement: str) -> Any:

@@ -1,0 +1,45 @@
+"""Continue's `.continue/config.yaml` and its blocks: a list of servers. Seen in the source of June 2026."""
+
+import attrs
+
+from octoc.compiler.inputs.mcp.convert import ServerDraft
+from octoc.plugin.file_kinds import Dialect
+
+
+def _shape(entry: ServerDraft) -> None:
+    if "uses" in entry.left:
+        entry.is_elsewhere = True  # a block of Continue's hub, or of another file
+        return
+    options = entry.left.pop("requestOptions", None)
+    if isinstance(options, dict) and options.get("headers") is not None:
+        entry.put("headers", options["headers"], "requestOptions", "headers")
+
+
+CONTINUE = Dialect(
+    kind="mcp",
+    name="continue",
+    client="Continue",
+    patterns=(".continue/config.yaml", ".continue/mcpServers/*.yaml", ".continue/mcpServers/*.yml"),
+    rank=34,
+    syntax="yaml",
+    is_settings=True,
+    is_list=True,
+    infers_transport=True,
+    is_lenient=True,
+    takes_numbers=True,
+    requires={"": ("name",)},
+    unused=frozenset({"name", "serverName", "faviconUrl", "connectionTimeout", "apiKey", "sourceFile", "sourceSlug"}),
+    shape=_shape,
+    replacements=((r"\$\{\{\s*(?:secrets|inputs)\.([^{}\s]+)\s*\}\}", r"${input:\1}"),),
+    variable="${{ secrets.NAME }}",
+    variable_with_default="",
+)
+CONTINUE_JSON = attrs.evolve(
+    CONTINUE,
+    name="continue-json",
+    patterns=(".continue/mcpServers/*.json",),
+    rank=35,
+    syntax=None,
+    is_list=False,
+    requires={},
+)

@@ -1,0 +1,26 @@
+"""Crush's `crush.json`: servers in `mcp`, time limits in seconds. Seen in the source of August 2026.
+
+Crush refuses a server without `type`. Its values are expanded as in a shell.
+"""
+
+from octoc.compiler.inputs.mcp.convert import timeout_in_seconds
+from octoc.plugin.file_kinds import Dialect
+
+CRUSH = Dialect(
+    kind="mcp",
+    name="crush",
+    client="Crush",
+    patterns=("crush.json", ".crush.json"),
+    rank=37,
+    is_settings=True,
+    server_list="mcp",
+    infers_transport=True,
+    is_lenient=True,
+    fields=frozenset({"type", "command", "args", "env", "url", "headers", "disabled", "timeout"}),
+    requires={"": ("type",)},
+    renames={"enabled_tools": "include_tools", "disabled_tools": "exclude_tools"},
+    unused=frozenset({"oauth", "oauth_client_id", "oauth_client_secret", "oauth_callback_port", "oauth_token"}),
+    shape=timeout_in_seconds,
+    replacements=((r"\$([A-Za-z_]\w*)", r"${\1}"),),
+    hints={"environment": "call it `env`", "enabled": "write `disabled` instead"},
+)

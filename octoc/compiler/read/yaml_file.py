@@ -1,0 +1,45 @@
+"""YAML files: values from PyYAML's events, and diagnostics for what their clients refuse."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from octoc.compiler.read.nodes import offset_to_line_column, report_duplicates
+from octoc.compiler.read.values import sound
+from octoc.compiler.read.yaml import YamlError, parse_yaml
+from octoc.diagnostics.model import DiagnosticSink, Place, Span
+from octoc.diagnostics.rule import Severity
+from octoc.diagnostics.rules import read as rules
+
+# Helm, Jinja and Go templates: a program writes the client's file from one.
+_TEMPLATE = re.compile(r"\{\{-?\s*[.$\w]|\{%")
+
+
+def read_yaml(text: str, place: Place, sink: DiagnosticSink) -> dict[str, Any] | None:
+    """Return the values of a YAML file, none for an empty one; report and return None when it is not an object.
+
+    A key that is there twice has its first value, and the error says both places.
+    """
+    try:
+        tree = parse_yaml(text)
+    except YamlError as error:
+        line, column = offset_to_line_column(text, error.offset)
+        is_template = _TEMPLATE.search(text) is not None
+        sink.report(
+            rules.TOO_DEEP if error.too_deep else rules.YAML_SYNTAX,
+            error.message,
+            at=Span(file=place.file, line=line, column=column, end_line=line, end_column=column + 1),
+            notes=("the file looks like a template",) if is_template else (),
+            severity=Severity.INFO if is_template and not error.too_deep else None,
+        )
+        return None
+    if tree.value is None:
+        return {}
+    if not isinstance(tree.value, dict):
+        at = Span(file=place.file, line=1, column=1, end_line=1, end_column=2)
+        sink.report(rules.YAML_SYNTAX, "expected `key: value` lines as the whole file", at=at)
+        return None
+    note = "some programs refuse the file, others use the last; octoc uses the first"
+    report_duplicates(tree.positions.duplicates, text, place, sink, note)
+    return sound(tree.value, place, sink)
