@@ -20,7 +20,7 @@ from pathlib import Path
 
 from benchmarks.measure import ROOT, realworld
 from octoc.compiler.checkup.check import check_target
-from octoc.compiler.checkup.target import Target
+from octoc.compiler.checkup.target import CheckTarget
 from octoc.compiler.inputs.agents.manifest import AGENT_MANIFEST
 from octoc.compiler.inputs.agents.markdown import AGENT_MD
 from octoc.compiler.inputs.capability import CAPABILITY_CONFIG, CAPABILITY_PROVIDER
@@ -86,7 +86,7 @@ def fuzz(kind: str, sources: Sequence[bytes], count: int, seed: int) -> tuple[in
     with_findings = 0
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, f"file.{ENDINGS.get(kind, 'toml')}")
-        subject = Target(root=Path(folder), file=path, kind=kind)
+        subject = CheckTarget(root=Path(folder), file=path, kind=kind)
         for number in range(count):
             chance = random.Random(f"{seed} {kind} {number}")
             data = mutated(chance.choice(sources), chance)

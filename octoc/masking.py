@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from octoc.credentials import credentials_around, credentials_in, is_literal_secret, is_secret_name
-from octoc.credentials.windows import LONGEST, Ends, windows
+from octoc.credentials.windows import LONGEST, ValueEnds, windows
 
 _SCHEME = r"(?:bearer|basic|token)\s+"
 _QUOTED = r""""(?:[^"\\]|\\.)*"?|'[^']*'?"""
@@ -93,7 +93,7 @@ def mask_secrets(line: str, before: str = "") -> str:
     hidden = [(found.start, found.end) for found in credentials_around(whole)]
     for start, text in _strings(whole):
         hidden += [(start + found.start, start + found.end) for found in credentials_in(text)]
-    ends = Ends(whole)
+    ends = ValueEnds(whole)
     for start, end in windows(whole):
         window = whole[start:end]
         for pattern in (_PAIR, _FLAG):

@@ -20,12 +20,12 @@ from octoc.masking import lines_above, mask_secrets, mask_values, masked_lines
 from octoc.results import ContentPart, ToolResult
 from octoc.routing.clean import clean_intent
 from octoc.routing.features import grams
-from octoc.routing.follow import cues
-from octoc.routing.nearby import stems
-from octoc.routing.pasted import by_lines
+from octoc.routing.follow_up import cues
+from octoc.routing.paste_filter import by_lines
+from octoc.routing.rerank import stems
 from octoc.runtime.history import SHAPES, age, prune, repair
 from octoc.runtime.results.fit import truncate
-from octoc.runtime.results.limits import Limits
+from octoc.runtime.results.limits import ResultLimits
 from octoc.search.fields import ToolText
 from octoc.search.index import lexical_arrays
 from octoc.search.keyword import rank
@@ -123,7 +123,9 @@ OF_TEXT: dict[str, Callable[[str], object]] = {
     "n-grams": grams,
     "beginnings of words": stems,
     "a cut result": lambda text: truncate(
-        ToolResult(content=(ContentPart(type="text", text=text),)), Limits(profile="octoc", max_chars=500), APPROXIMATE
+        ToolResult(content=(ContentPart(type="text", text=text),)),
+        ResultLimits(profile="octoc", max_chars=500),
+        APPROXIMATE,
     ),
 }
 

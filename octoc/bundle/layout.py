@@ -61,7 +61,7 @@ def depends_on_cpu(name: str) -> bool:
 
 
 @attrs.frozen(eq=False)
-class Member:
+class BundleMember:
     """One member: its name, its size in bytes and the CRC-32 that zip wants."""
 
     name: str
@@ -78,7 +78,7 @@ class Frame:
     size: int
 
 
-def frame(members: Iterable[Member]) -> Frame:
+def frame(members: Iterable[BundleMember]) -> Frame:
     """Return the framing of a file with these members.
 
     Raises: ValueError when they need more than a plain zip can hold: 4 GiB, or 65534 members.
@@ -109,7 +109,7 @@ def frame(members: Iterable[Member]) -> Frame:
     return Frame(tuple(pieces), starts, offset + len(listing) + len(end))
 
 
-def directory_entries(data: bytes, count: int) -> Iterator[tuple[Member, int]]:
+def directory_entries(data: bytes, count: int) -> Iterator[tuple[BundleMember, int]]:
     """Yield each member that a central directory names, with the offset of its local header.
 
     Raises: ValueError when `data` is not `count` entries and nothing else; struct.error where it ends too early.
@@ -121,7 +121,7 @@ def directory_entries(data: bytes, count: int) -> Iterator[tuple[Member, int]]:
         if magic != CENTRAL_MAGIC or extra_size or comment_size:
             raise ValueError("an entry of the directory is damaged")
         at += CENTRAL.size
-        yield Member(data[at : at + name_size].decode(), size, crc), fields[16]
+        yield BundleMember(data[at : at + name_size].decode(), size, crc), fields[16]
         at += name_size
     if at != len(data):
         raise ValueError("the directory is damaged")

@@ -34,8 +34,8 @@ from octoc.bundle.layout import (
     LOCAL,
     LOCAL_MAGIC,
     PARTS,
+    BundleMember,
     Frame,
-    Member,
     directory_entries,
     frame,
 )
@@ -240,14 +240,14 @@ class OpenBundle:
         self._check_format(fields)
         try:
             index = decode(_Index, fields)
-            plan = frame([own, *(Member(name, facts.size, facts.crc32) for name, facts in index.members.items())])
+            plan = frame([own, *(BundleMember(name, facts.size, facts.crc32) for name, facts in index.members.items())])
         except (BundleError, ValueError, struct.error) as error:
             self._refuse_malformed(f"`{INDEX}`: {error}")
         self._check_frame(plan)
         self._check_names(index)
         return fields, index.members, plan.starts
 
-    def _find_index(self) -> tuple[int, Member]:
+    def _find_index(self) -> tuple[int, BundleMember]:
         """Return where `bundle.json` starts, and what the zip says of it."""
         data = self._data
         if bytes(data[:4]) != LOCAL_MAGIC[: len(data)]:

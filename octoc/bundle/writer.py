@@ -18,7 +18,7 @@ from octoc.bundle.layout import (
     FORMAT_VERSION,
     INDEX,
     PARTS,
-    Member,
+    BundleMember,
     frame,
 )
 from octoc.bundle.model import Bundle, Slice
@@ -106,14 +106,14 @@ def file_of(parts: Parts) -> bytes:
     """Return the bytes of the one file. Raises: ValueError when it would exceed 4 GiB."""
     members = dict(parts.members)
     plain = dict(parts.index)
-    facts = {name: Member(name, len(data), zlib.crc32(data)) for name, data in members.items()}
+    facts = {name: BundleMember(name, len(data), zlib.crc32(data)) for name, data in members.items()}
     plain["format"] = {"name": FORMAT_NAME, "version": FORMAT_VERSION, "revision": FORMAT_REVISION}
     plain["members"] = {
         name: {"size": facts[name].size, "crc32": facts[name].crc32, "sha256": sha256_hex(data)}
         for name, data in members.items()
     }
     index = members[INDEX] = canonical_json(plain)
-    facts[INDEX] = Member(INDEX, len(index), zlib.crc32(index))
+    facts[INDEX] = BundleMember(INDEX, len(index), zlib.crc32(index))
     plan = frame(facts.values())
     out = bytearray(plan.size)
     for offset, piece in plan.pieces:

@@ -13,7 +13,7 @@ from octoc.diagnostics.render import escape
 
 if TYPE_CHECKING:
     from octoc.compiler.checkup.paths import CheckedPaths
-    from octoc.compiler.fixes.apply import Fixed
+    from octoc.compiler.fixes.apply import FixOutcome
     from octoc.compiler.workspace.environment import Environment
     from octoc.diagnostics.model import Diagnostic
 
@@ -51,13 +51,13 @@ def show_fixes(checked: CheckedPaths, environment: Environment | None) -> None:
     _say(plans, f"would fix {_count(plans)} in {_files(len(changes))}", "nothing to fix" if not changes else "")
 
 
-def _plans(checked: CheckedPaths, environment: Environment | None) -> list[Fixed]:
+def _plans(checked: CheckedPaths, environment: Environment | None) -> list[FixOutcome]:
     from octoc.compiler.checkup.autofix import fixes_of
 
     return [fixes_of(target, checkup, environment=environment) for target, checkup in checked.parts]
 
 
-def _say(plans: Iterable[Fixed], done: str, nothing: str) -> None:
+def _say(plans: Iterable[FixOutcome], done: str, nothing: str) -> None:
     click.echo(nothing or done, err=True)
     outside = [found for plan in plans for found in plan.outside]
     if outside:
@@ -66,7 +66,7 @@ def _say(plans: Iterable[Fixed], done: str, nothing: str) -> None:
         click.echo(f"not fixed, because the result would be invalid: {_where(found)}", err=True)
 
 
-def _count(plans: Iterable[Fixed]) -> str:
+def _count(plans: Iterable[FixOutcome]) -> str:
     count = sum(len(plan.applied) for plan in plans)
     return f"{count} finding{'' if count == 1 else 's'}"
 

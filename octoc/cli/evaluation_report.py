@@ -13,7 +13,7 @@ from octoc.diagnostics.render import escape
 if TYPE_CHECKING:
     from octoc.evaluation import Results, Share
     from octoc.evaluation.outcomes import Outcome
-    from octoc.evaluation.recorded import Change, Comparison
+    from octoc.evaluation.recorded import Comparison, OutcomeChange
     from octoc.evaluation.report import Report
 
 _SHOWN = 20
@@ -115,7 +115,7 @@ def _print_changes(comparison: Comparison | None) -> None:
         click.echo(f"against routing.lock: {', '.join(said)}; octoc test --record accepts it", err=True)
 
 
-def _told(change: Change) -> str:
+def _told(change: OutcomeChange) -> str:
     return f"{escape(repr(change.text))} got {escape(change.before)}, and gets {escape(change.now)} now"
 
 

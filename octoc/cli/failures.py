@@ -92,7 +92,7 @@ class FindingsError(click.ClickException):
         click.echo(text, nl=False, file=file, err=file is None, color=is_coloured(err=True))
 
 
-class UnreadableError(FindingsError):
+class UnreadableWorkspaceError(FindingsError):
     """The command could not begin because the workspace cannot be read. The exit status is 2."""
 
     exit_code = 2

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from octoc.compiler.inputs.registry import Form
+    from octoc.compiler.inputs.registry import FileForm
 
 Command = Callable[..., int]
 
@@ -60,7 +60,7 @@ def format_options(*formats: str) -> Callable[[Command], Command]:
     return decorate
 
 
-def form_named(kind: str) -> Form:
+def form_named(kind: str) -> FileForm:
     """Return the kind of file, and the dialect, that a value of `--kind` names. Raises: click.UsageError."""
     from octoc.compiler.inputs.registry import FileKinds
     from octoc.diagnostics.suggest import did_you_mean

@@ -8,7 +8,7 @@ import click
 
 if TYPE_CHECKING:
     from octoc.compiler.model.build import Build
-    from octoc.compiler.model.scopes import Group, Scopes
+    from octoc.compiler.model.scopes import Scopes, ToolGroup
 
 Entries = list[dict[str, Any]]
 
@@ -41,11 +41,11 @@ def overview_json(build: Build) -> dict[str, Any]:
 
 
 def _agents(build: Build, scopes: Scopes) -> Entries:
-    from octoc.compiler.model.scopes import Member
+    from octoc.compiler.model.scopes import AgentPlacement
 
     found = []
     for name, registry in sorted(build.scoped.registries.items()):
-        member = scopes.members.get(name, Member())
+        member = scopes.members.get(name, AgentPlacement())
         entry = {
             "name": name,
             "areas": list(member.areas),
@@ -59,7 +59,7 @@ def _agents(build: Build, scopes: Scopes) -> Entries:
     return found
 
 
-def _group(group: Group, scopes: Scopes) -> dict[str, Any]:
+def _group(group: ToolGroup, scopes: Scopes) -> dict[str, Any]:
     source = group.source
     grants = [grant for grant in scopes.grants if grant.source.enabled]
     named = [grant for grant in grants if any(group is one for one in grant.groups.values())]
@@ -74,7 +74,7 @@ def _group(group: Group, scopes: Scopes) -> dict[str, Any]:
     }
 
 
-def _may_have(agent: str, group: Group, scopes: Scopes) -> bool:
+def _may_have(agent: str, group: ToolGroup, scopes: Scopes) -> bool:
     source = group.source
     if group.broken or agent in scopes.left_out:
         return False

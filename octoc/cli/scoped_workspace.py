@@ -20,7 +20,7 @@ def scope_workspace(root: Path) -> Build:
     """
     import attrs
 
-    from octoc.cli.failures import UnreadableError
+    from octoc.cli.failures import UnreadableWorkspaceError
     from octoc.compiler.cache.store import Cache
     from octoc.compiler.pipeline import run_to_scope
     from octoc.compiler.workspace.load import load_workspace
@@ -30,7 +30,7 @@ def scope_workspace(root: Path) -> Build:
     loaded = load_workspace(root, cache=Cache(None))
     before = loaded.context.sink.diagnostics
     if loaded.settings is None:
-        raise UnreadableError(before, root)
+        raise UnreadableWorkspaceError(before, root)
     # Findings are only counted, so no file is parsed again for the place of one.
     sink = DiagnosticSink()
     build = run_to_scope(loaded.settings, attrs.evolve(loaded.context, sink=sink))

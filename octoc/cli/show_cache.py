@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from octoc.cli.workspace import Target
+    from octoc.cli.workspace import BundleTarget
     from octoc.runtime import Runtime
     from octoc.runtime.catalog.cache_report import Activation, CacheReport
 
 
-def show_cache(target: Target, agent: str | None, output_format: str) -> int:
+def show_cache(target: BundleTarget, agent: str | None, output_format: str) -> int:
     """Print the report of one agent, or of all; returns the exit status."""
     import attrs
 

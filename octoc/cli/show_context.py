@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from octoc.cli.workspace import Target
+    from octoc.cli.workspace import BundleTarget
     from octoc.runtime import Session
     from octoc.runtime.inspection import Inspection, Section
 
 
-def show_context(target: Target, agent: str, output_format: str) -> int:
+def show_context(target: BundleTarget, agent: str, output_format: str) -> int:
     """Print what one agent begins with; returns the exit status."""
     import attrs
 

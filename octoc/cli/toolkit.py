@@ -9,11 +9,11 @@ from octoc.cli.options import (
     workspace_option,
 )
 from octoc.cli.tables import print_table
-from octoc.cli.workspace import Target, log_to_stderr, target_of, with_runtime, with_session
+from octoc.cli.workspace import BundleTarget, log_to_stderr, target_of, with_runtime, with_session
 
 __all__ = [
+    "BundleTarget",
     "FindingsError",
-    "Target",
     "UnavailableError",
     "UserError",
     "agent_option",

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 @attrs.frozen(kw_only=True)
-class Target:
+class BundleTarget:
     """A bundle to open.
 
     `workspace` is what `${workspaceFolder}` means, None for what the bundle records. `inputs` is the digest of the
@@ -59,7 +59,7 @@ def workspace_root(named: Path | None) -> Path:
     return folder
 
 
-def target_of(bundle: Path | None, workspace: Path | None) -> Target:
+def target_of(bundle: Path | None, workspace: Path | None) -> BundleTarget:
     """Return the bundle to open: the named one, or else the workspace's own, built if missing.
 
     With both, the bundle runs in the folder `workspace`. Imports the compiler only without `bundle`.
@@ -70,14 +70,14 @@ def target_of(bundle: Path | None, workspace: Path | None) -> Target:
             raise UnavailableError(
                 f"there is no folder `{workspace}`", "--workspace is the folder that the bundle runs in"
             )
-        return Target(bundle=bundle, workspace=folder)
+        return BundleTarget(bundle=bundle, workspace=folder)
     root = workspace_root(workspace)
     from octoc.compiler.workspace.build import current_inputs
 
     current = current_inputs(root)
     if current is not None and current[0].is_file():
-        return Target(bundle=current[0], workspace=root, inputs=current[1])
-    return Target(bundle=_built(root), workspace=root)
+        return BundleTarget(bundle=current[0], workspace=root, inputs=current[1])
+    return BundleTarget(bundle=_built(root), workspace=root)
 
 
 def _built(root: Path) -> Path:
@@ -97,7 +97,7 @@ def _built(root: Path) -> Path:
     return outcome.bundle
 
 
-def with_runtime(target: Target, work: Callable[[Runtime], Awaitable[T]]) -> T:
+def with_runtime(target: BundleTarget, work: Callable[[Runtime], Awaitable[T]]) -> T:
     """Open the bundle, do the work, close every connection. A user's mistake becomes an error of the command.
 
     A bundle whose inputs changed since it was built is used, with a warning on stderr.
@@ -130,7 +130,7 @@ def with_runtime(target: Target, work: Callable[[Runtime], Awaitable[T]]) -> T:
         raise UserError(str(error), "`octoc show --json` names the bundle's plugins") from None
 
 
-def with_session(target: Target, agent: str, work: Callable[[Session], T]) -> T:
+def with_session(target: BundleTarget, agent: str, work: Callable[[Session], T]) -> T:
     """Open the bundle and do work that connects to nothing, in a session of `agent`."""
 
     async def run(runtime: Runtime) -> T:

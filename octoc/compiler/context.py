@@ -13,7 +13,7 @@ from octoc.diagnostics.model import DiagnosticSink
 
 if TYPE_CHECKING:
     from octoc.compiler.cache.store import Cache
-    from octoc.compiler.policy.judge import LintPolicy
+    from octoc.compiler.policy.lint_policy import LintPolicy
     from octoc.compiler.read.spans import SpanIndex
     from octoc.compiler.workspace.environment import Environment
     from octoc.plugin.manager import Plugins

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import attrs
 
-from octoc.credentials.found import Found
+from octoc.credentials.found import FoundCredential
 from octoc.credentials.names import is_secret_name
 from octoc.credentials.places import SCHEMED, is_short_flag_secret
 from octoc.credentials.references import REFERENCE, without_references
@@ -32,12 +32,12 @@ def is_literal_secret(name: str, value: str) -> bool:
     return next(_all(value, name), None) is not None
 
 
-def credentials_in(value: str, name: str = "") -> tuple[Found, ...]:
+def credentials_in(value: str, name: str = "") -> tuple[FoundCredential, ...]:
     """Return the credentials in a value, in order and apart. `name` is the variable, header, flag or key that holds it.
 
     What a reference refers to is not one, but its default may be.
     """
-    apart: list[Found] = []
+    apart: list[FoundCredential] = []
     for found in sorted(_all(value, name), key=lambda found: (found.start, -found.end)):
         if apart and found.start < apart[-1].end:
             last = apart[-1]
@@ -47,21 +47,21 @@ def credentials_in(value: str, name: str = "") -> tuple[Found, ...]:
     return tuple(apart)
 
 
-def _all(value: str, name: str) -> Iterator[Found]:
+def _all(value: str, name: str) -> Iterator[FoundCredential]:
     text = without_references(value)
     if name and is_held(name, text):
         start = len(text) - len(text.lstrip(" \0"))
-        yield Found(start, max(start + 1, len(text.rstrip(" \0"))), name)
+        yield FoundCredential(start, max(start + 1, len(text.rstrip(" \0"))), name)
         return
     if SCHEMED.fullmatch(text.strip()) and not is_harmless(text.split()[-1]):
-        yield Found(0, len(text), "authorization")
+        yield FoundCredential(0, len(text), "authorization")
     for match in REFERENCE.finditer(value):
         if match["default"] and is_held(match["name"].removeprefix("env:"), match["default"]):
-            yield Found(match.start("default"), match.end("default"), match["name"].removeprefix("env:"))
+            yield FoundCredential(match.start("default"), match.end("default"), match["name"].removeprefix("env:"))
     yield from in_text(text)
 
 
-def credentials_around(text: str, *, is_prose: bool = False) -> Iterator[Found]:
+def credentials_around(text: str, *, is_prose: bool = False) -> Iterator[FoundCredential]:
     """Yield the credentials in a longer text, such as a line of a file or a sentence. They may overlap.
 
     Args:

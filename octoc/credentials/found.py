@@ -6,7 +6,7 @@ import attrs
 
 
 @attrs.frozen
-class Found:
+class FoundCredential:
     """One credential in a text, half open, in code points. `name` is what holds it there, empty when nothing does."""
 
     start: int

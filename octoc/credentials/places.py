@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from octoc.credentials.found import Found
+from octoc.credentials.found import FoundCredential
 from octoc.credentials.names import is_secret_name, is_weak_name
 from octoc.credentials.references import OPAQUE
 from octoc.credentials.values import SCHEME, after_scheme, is_harmless, is_held
@@ -34,7 +34,7 @@ _MAYBE_PASSWORD = re.compile(r"(?![a-z]+(?:-[a-z]+)+-?[0-9]+\Z)[^\s/:@.=,]{6,64}
 _SCOPE = re.compile(r"read|write|admin|all|\*")
 
 
-def assigned(text: str, *, is_prose: bool) -> Iterator[Found]:
+def assigned(text: str, *, is_prose: bool) -> Iterator[FoundCredential]:
     """Yield what stands behind `name=` or `name:` where the name makes it a credential."""
     at = 0
     while match := _ASSIGNED.search(text, at):
@@ -45,11 +45,11 @@ def assigned(text: str, *, is_prose: bool) -> Iterator[Found]:
         start, end = _unquoted(value)
         is_word = is_prose and match["between"][-1:].isspace() and text[start:end].isalpha()
         if not is_word and is_held(match["name"], text[start:end]):
-            yield Found(after_scheme(text, start, end), end, match["name"])
+            yield FoundCredential(after_scheme(text, start, end), end, match["name"])
             at = end
 
 
-def flagged(text: str, *, is_prose: bool) -> Iterator[Found]:
+def flagged(text: str, *, is_prose: bool) -> Iterator[FoundCredential]:
     """Yield what stands behind `--name ` or `-p ` where the flag makes it a credential."""
     at = 0
     while match := _FLAGGED.search(text, at):
@@ -59,21 +59,21 @@ def flagged(text: str, *, is_prose: bool) -> Iterator[Found]:
             continue
         start, end = _unquoted(value)
         if not (is_prose and text[start:end].isalpha()) and is_held(match["name"], text[start:end]):
-            yield Found(start, end, match["name"])
+            yield FoundCredential(start, end, match["name"])
             at = end
     for match in _SHORT.finditer(text):
         # What program it is may stand in another line.
         if is_short_flag_secret(match["flag"], match["value"], ""):
-            yield Found(*match.span("value"), "password")
+            yield FoundCredential(*match.span("value"), "password")
 
 
-def schemed(text: str) -> Iterator[Found]:
+def schemed(text: str) -> Iterator[FoundCredential]:
     """Yield what stands behind `Bearer ` or `Basic ` unless it reads as a word."""
     for match in SCHEMED.finditer(text):
         value = match["value"]
         is_prose_word = match["anywhere"] is not None and not re.search(r"[0-9=]", value)
         if not value.isalpha() and not is_prose_word and not is_harmless(value):
-            yield Found(*match.span("value"), "authorization")
+            yield FoundCredential(*match.span("value"), "authorization")
 
 
 def _value_after(match: re.Match[str], pattern: re.Pattern[str]) -> re.Match[str] | None:

@@ -5,29 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from octoc.credentials.forms import keys, known_tokens, opaque_tokens
-from octoc.credentials.found import Found
+from octoc.credentials.found import FoundCredential
 from octoc.credentials.places import assigned, flagged, schemed
 from octoc.credentials.urls import in_urls
-from octoc.credentials.windows import Ends, windows
+from octoc.credentials.windows import ValueEnds, windows
 
 _DEEPEST = 8
 """Encodings inside each other that are looked through."""
 
 
-def in_text(text: str, *, is_prose: bool = False, depth: int = 0) -> Iterator[Found]:
+def in_text(text: str, *, is_prose: bool = False, depth: int = 0) -> Iterator[FoundCredential]:
     """Yield what is a credential by its form, or by what stands before it in the text; they may overlap."""
     for span in keys(text):
-        yield Found(*span)
-    ends = Ends(text)
+        yield FoundCredential(*span)
+    ends = ValueEnds(text)
     for start, end in windows(text):
         for found in _in_window(text[start:end], is_prose=is_prose, depth=depth):
             begins, stops = start + found.start, start + found.end
-            yield Found(begins, ends.end_of(begins, stops) if stops == end < len(text) else stops, found.name)
+            yield FoundCredential(begins, ends.end_of(begins, stops) if stops == end < len(text) else stops, found.name)
 
 
-def _in_window(text: str, *, is_prose: bool, depth: int) -> Iterator[Found]:
+def _in_window(text: str, *, is_prose: bool, depth: int) -> Iterator[FoundCredential]:
     for span in known_tokens(text):
-        yield Found(*span)
+        yield FoundCredential(*span)
     if "://" in text:
         yield from in_urls(text)
     if "=" in text or ":" in text:
@@ -37,14 +37,14 @@ def _in_window(text: str, *, is_prose: bool, depth: int) -> Iterator[Found]:
     yield from schemed(text)
     for start, end, hidden in opaque_tokens(text):
         if hidden is None or (depth < _DEEPEST and next(in_text(hidden, depth=depth + 1), None) is not None):
-            yield Found(start, end)
+            yield FoundCredential(start, end)
 
 
-def tokens_in(text: str, offset: int, *, is_path: bool) -> Iterator[Found]:
+def tokens_in(text: str, offset: int, *, is_path: bool) -> Iterator[FoundCredential]:
     """Yield the tokens in a short text that starts at `offset`: those of known forms, and random ones but in a path."""
     for start, end in known_tokens(text):
-        yield Found(offset + start, offset + end)
+        yield FoundCredential(offset + start, offset + end)
     if not is_path:
         for start, end, hidden in opaque_tokens(text):
             if hidden is None:
-                yield Found(offset + start, offset + end)
+                yield FoundCredential(offset + start, offset + end)

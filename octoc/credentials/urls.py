@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from octoc.credentials.forms import is_user_and_password
-from octoc.credentials.found import Found
+from octoc.credentials.found import FoundCredential
 from octoc.credentials.values import has_placeholder_part, is_example_login, is_harmless, is_held
 from octoc.randomness import is_hex_or_uuid, is_random
 
@@ -25,20 +25,20 @@ _NAMED_SEGMENT = re.compile(
 _FORGES = ("github.com", "githubusercontent.com", "gitlab.com", "bitbucket.org", "codeberg.org", "huggingface.co")
 
 
-def in_urls(text: str) -> Iterator[Found]:
+def in_urls(text: str) -> Iterator[FoundCredential]:
     """Yield the credentials in the addresses of a text; they may overlap."""
     for match in _USERINFO.finditer(text):
         is_example = is_example_login(match["user"], match["value"] or "")
         if match["value"] and not is_example and not is_harmless(match["value"], in_url=True):
-            yield Found(*match.span("value"), "password")
+            yield FoundCredential(*match.span("value"), "password")
         if match["user"] and (is_random(match["user"]) or is_hex_or_uuid(match["user"])):
-            yield Found(*match.span("user"), "token")
+            yield FoundCredential(*match.span("user"), "token")
     for match in _WEBHOOK.finditer(text):
         if not is_harmless(match["value"]) and not has_placeholder_part(match["value"]):
-            yield Found(*match.span("value"), "url")
+            yield FoundCredential(*match.span("value"), "url")
     for match in _QUERY.finditer(text):
         if is_held(match["name"], match["value"]):
-            yield Found(*match.span("value"), match["name"])
+            yield FoundCredential(*match.span("value"), match["name"])
     for match in _URL.finditer(text):
         is_forge = match["host"].rpartition("@")[2].endswith(_FORGES)
         previous, start = "", match.start("path")
@@ -49,5 +49,5 @@ def in_urls(text: str) -> Iterator[Found]:
                 or is_user_and_password(piece)
                 or (is_hex_or_uuid(piece) and not is_forge and not _NAMED_SEGMENT.fullmatch(previous))
             ):
-                yield Found(at, at + len(piece), "url")
+                yield FoundCredential(at, at + len(piece), "url")
             previous, start = part, start + len(part) + 1

@@ -27,7 +27,7 @@ def windows(text: str) -> Iterator[tuple[int, int]]:
     yield start, len(text)
 
 
-class Ends:
+class ValueEnds:
     """Finds where a value ends that its window cuts: at its closing quote, or where its word ends."""
 
     def __init__(self, text: str) -> None:

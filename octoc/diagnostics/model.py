@@ -104,7 +104,7 @@ class Diagnostic:
 
 Locator = Callable[[Place], Span]
 Policy = Callable[[Diagnostic], Diagnostic | None]
-"""What the workspace makes of a finding: the finding, perhaps of another severity, or None when it is silenced."""
+"""What the workspace makes of a finding: the finding, perhaps of another severity, or None when it is suppressed."""
 
 
 def whole_file(place: Place) -> Span:
@@ -145,7 +145,7 @@ class DiagnosticSink:
         fix: Callable[[Locator], Fix | None] | None = None,
         subject: str = "",
     ) -> None:
-        """Add a finding, unless the policy silences it. A finding with the same rule, place and message is added once.
+        """Add a finding unless the policy suppresses it; one with the same rule, place and message is added once.
 
         Args:
             fix: makes the fix, from the locator that turns places into spans; called only when the finding stays.

@@ -25,7 +25,7 @@ class Scope(enum.Enum):
 
     FILE: one file alone, so that the finding holds whatever other files there are. WORKSPACE: several files, so that
     it is not reported of a file that is checked by itself. BUILD: a lock, a bundle or a plugin, which a command relies
-    on, so that no workspace may silence it or change its severity.
+    on, so that no workspace may suppress it or change its severity.
     """
 
     FILE = "file"
@@ -33,7 +33,7 @@ class Scope(enum.Enum):
     BUILD = "build"
 
 
-class Need(enum.Enum):
+class Requirement(enum.Enum):
     """What must be there before a rule can find anything.
 
     GATE: the routing gate, which only a build has. ENVIRONMENT: the variables that `--env-file` and `--env` give.
@@ -67,12 +67,12 @@ class Rule:
     since: str = "0.1.0"
     scope: Scope = attrs.field(kw_only=True)
     kinds: frozenset[str] = attrs.field(kw_only=True, default=frozenset())
-    needs: frozenset[Need] = attrs.field(kw_only=True, default=frozenset())
+    needs: frozenset[Requirement] = attrs.field(kw_only=True, default=frozenset())
     excludes: bool = attrs.field(kw_only=True, default=False)
     leaves_unread: bool = attrs.field(kw_only=True, default=False)
     pages: Path | None = attrs.field(kw_only=True, default=None)
 
     @property
     def is_configurable(self) -> bool:
-        """Whether a workspace may silence the rule or change its severity."""
+        """Whether a workspace may suppress the rule or change its severity."""
         return self.scope is not Scope.BUILD

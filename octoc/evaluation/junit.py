@@ -10,13 +10,13 @@ from octoc.diagnostics.render.text import escape
 from octoc.evaluation.figures import names
 from octoc.evaluation.floors import Floor
 from octoc.evaluation.outcomes import MessageOutcome, Results, Verdict
-from octoc.evaluation.recorded import Change
+from octoc.evaluation.recorded import OutcomeChange
 
 # Characters that XML 1.0 cannot have, not even escaped.
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def render_junit(results: Results, regressions: Sequence[Change], floors: Iterable[Floor]) -> str:
+def render_junit(results: Results, regressions: Sequence[OutcomeChange], floors: Iterable[Floor]) -> str:
     """Return one `testsuites` document, ended by a newline.
 
     Regressions and floors that are not held are failures. A fixture that is not right, and was not right before or was

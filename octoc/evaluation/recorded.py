@@ -28,7 +28,7 @@ class RecordedError(ValueError):
 
 
 @attrs.frozen(kw_only=True)
-class Change:
+class OutcomeChange:
     """A fixture whose outcome differs from the recorded one. `before` and `now` are names as in fixtures."""
 
     fixture: RoutingFixture | SearchFixture
@@ -51,16 +51,16 @@ class Comparison:
     """
 
     gate: str
-    changes: tuple[Change, ...] = ()
+    changes: tuple[OutcomeChange, ...] = ()
     new: int = 0
     gone: int = 0
 
     @property
-    def regressions(self) -> tuple[Change, ...]:
+    def regressions(self) -> tuple[OutcomeChange, ...]:
         return tuple(change for change in self.changes if change.loss > 0)
 
     @property
-    def improvements(self) -> tuple[Change, ...]:
+    def improvements(self) -> tuple[OutcomeChange, ...]:
         return tuple(change for change in self.changes if change.loss < 0)
 
 
@@ -89,7 +89,7 @@ def compare(text: str, results: Results) -> Comparison:
         if _got(was) != _got(outcome):
             fixture = outcome.fixture
             loss = outcome.verdict.loss - was.verdict.loss or _lost(was, outcome)
-            changes.append(Change(fixture=fixture, before=names(_got(was)), now=names(_got(outcome)), loss=loss))
+            changes.append(OutcomeChange(fixture=fixture, before=names(_got(was)), now=names(_got(outcome)), loss=loss))
     return Comparison(gate=gate, changes=tuple(changes), new=new, gone=len(recorded))
 
 

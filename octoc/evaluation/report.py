@@ -10,7 +10,7 @@ import attrs
 from octoc.evaluation.figures import Share, confusions, routing_figures, search_figures
 from octoc.evaluation.floors import Floor, measured
 from octoc.evaluation.outcomes import MessageOutcome, Outcome, QueryOutcome, Results
-from octoc.evaluation.recorded import Change, Comparison, compare
+from octoc.evaluation.recorded import Comparison, OutcomeChange, compare
 
 
 @attrs.frozen(kw_only=True)
@@ -22,7 +22,7 @@ class Report:
     comparison: Comparison | None = None
 
     @property
-    def regressions(self) -> tuple[Change, ...]:
+    def regressions(self) -> tuple[OutcomeChange, ...]:
         return self.comparison.regressions if self.comparison is not None else ()
 
     @property
@@ -82,7 +82,7 @@ def _shares(shares: Mapping[str, Share]) -> dict[str, Any]:
     return {name: {"part": share.part, "whole": share.whole, "share": share.value} for name, share in shares.items()}
 
 
-def _change(change: Change) -> dict[str, Any]:
+def _change(change: OutcomeChange) -> dict[str, Any]:
     return {"text": change.text, "before": change.before, "now": change.now}
 
 

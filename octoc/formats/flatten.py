@@ -20,7 +20,7 @@ _SHOWN = 200
 
 
 @attrs.frozen(kw_only=True)
-class Facts:
+class ObjectFacts:
     """Property -> its schemas, what is always required, whether nothing else may be there."""
 
     properties: Mapping[str, tuple[Any, ...]] = attrs.field(factory=dict)
@@ -32,7 +32,7 @@ def flattened(
     schema: Mapping[str, Any], refused: Container[str], resources: Resources
 ) -> tuple[dict[str, Any], list[str]]:
     """Return an object's schema without `$ref` and the refused keywords at its top, and what it no longer says."""
-    facts = _Reader(resources).facts(schema) or Facts()
+    facts = _Reader(resources).facts(schema) or ObjectFacts()
     gone = {key for key in schema if key in refused or key == "$ref" or key in COMBINERS}
     notes = [_told(key, schema[key], resources) for key in schema if key in gone]
     flat = {key: value for key, value in schema.items() if key not in gone}
@@ -69,20 +69,20 @@ class _Reader:
         self._resources = resources
         self._left = MAX_VISITS
 
-    def facts(self, schema: Any, seen: tuple[int, ...] = ()) -> Facts | None:
+    def facts(self, schema: Any, seen: tuple[int, ...] = ()) -> ObjectFacts | None:
         """Return what is known of an object that a schema takes; None when it takes none."""
         if not isinstance(schema, dict):
-            return None if schema is False else Facts()
+            return None if schema is False else ObjectFacts()
         kind = schema.get("type", "object")
         if kind != "object" and not (isinstance(kind, list) and "object" in kind):
             return None
         self._left -= 1
         if id(schema) in seen or len(seen) >= _MOST or self._left < 0:
-            return Facts()
+            return ObjectFacts()
         seen = (*seen, id(schema))
         properties = schema.get("properties")
         required = schema.get("required")
-        own = Facts(
+        own = ObjectFacts(
             properties={name: (one,) for name, one in properties.items()} if isinstance(properties, dict) else {},
             required=tuple(one for one in required if isinstance(one, str)) if isinstance(required, list) else (),
             closed=schema.get("additionalProperties") is False and not schema.get("patternProperties"),
@@ -106,27 +106,27 @@ class _Reader:
         return own if len(together) == 1 else _all(together)
 
 
-def _all(together: list[Facts]) -> Facts:
+def _all(together: list[ObjectFacts]) -> ObjectFacts:
     # What all say of a property holds, so each of them is no less than what is allowed: the first that says something.
     properties: dict[str, tuple[Any, ...]] = {}
     for one in together:
         for name, found in one.properties.items():
             if name not in properties or all(schema in (True, {}) for schema in properties[name]):
                 properties[name] = found
-    return Facts(
+    return ObjectFacts(
         properties=properties,
         required=tuple(dict.fromkeys(name for one in together for name in one.required)),
         closed=any(one.closed for one in together),
     )
 
 
-def _either(found: list[Facts]) -> Facts:
+def _either(found: list[ObjectFacts]) -> ObjectFacts:
     properties: dict[str, list[Any]] = {}
     for one in found:
         for name, schemas in one.properties.items():
             properties.setdefault(name, []).extend(schemas)
     common = set(found[0].required).intersection(*(one.required for one in found[1:]))
-    return Facts(
+    return ObjectFacts(
         properties={name: tuple(schemas) for name, schemas in properties.items()},
         required=tuple(name for name in found[0].required if name in common),
         closed=all(one.closed for one in found),

@@ -16,7 +16,7 @@ _REFUSED_ABOVE = {limit.provider: limit.limit for limit in DESCRIPTION_LIMITS if
 
 
 @attrs.frozen(kw_only=True)
-class Shown:
+class RenderedTool:
     """A tool as a model is shown it: its `name` there, the API's object `tool`, and `reading` as in `Rewriting`."""
 
     name: str
@@ -24,7 +24,7 @@ class Shown:
     reading: Reading | None = None
 
 
-def shown(alias: str, wire: Mapping[str, Any], form: ToolFormat) -> Shown:
+def shown(alias: str, wire: Mapping[str, Any], form: ToolFormat) -> RenderedTool:
     """Return a tool under its alias. It shares parts with `wire`. Raises: ValueError for a form that is not known.
 
     For `gemini` it is one of `functionDeclarations`.
@@ -47,7 +47,7 @@ def shown(alias: str, wire: Mapping[str, Any], form: ToolFormat) -> Shown:
             tool["parameters"] = made.schema
     else:
         tool = {**wire, "name": name, "description": text, "inputSchema": made.schema}
-    return Shown(name=name, tool=tool, reading=made.reading)
+    return RenderedTool(name=name, tool=tool, reading=made.reading)
 
 
 def function_name(alias: str, form: ToolFormat) -> str:

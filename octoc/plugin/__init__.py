@@ -13,7 +13,7 @@ from octoc.lazy_exports import lazy_exports
 if TYPE_CHECKING:
     from octoc.caller import Caller
     from octoc.diagnostics.model import DiagnosticSink, Place
-    from octoc.diagnostics.rule import Need, Rule, Scope, Severity
+    from octoc.diagnostics.rule import Requirement, Rule, Scope, Severity
     from octoc.plugin.audit import AuditLog
     from octoc.plugin.commands import CliCommand
     from octoc.plugin.file_kinds import Dialect, FileKind
@@ -67,7 +67,7 @@ else:
         {
             "octoc.caller": "Caller",
             "octoc.diagnostics.model": "DiagnosticSink Place",
-            "octoc.diagnostics.rule": "Need Rule Scope Severity",
+            "octoc.diagnostics.rule": "Requirement Rule Scope Severity",
             "octoc.plugin.audit": "AuditLog",
             "octoc.plugin.commands": "CliCommand",
             "octoc.plugin.file_kinds": "Dialect FileKind",
@@ -119,7 +119,6 @@ __all__ = [
     "ListedTool",
     "Login",
     "LoginState",
-    "Need",
     "PageAccess",
     "Place",
     "PluginError",
@@ -127,6 +126,7 @@ __all__ = [
     "Progress",
     "PythonTool",
     "RecentCall",
+    "Requirement",
     "RoutedMessage",
     "Rule",
     "Scope",

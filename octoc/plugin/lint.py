@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 
-from octoc.diagnostics.rule import Need, Rule, Scope
+from octoc.diagnostics.rule import Requirement, Rule, Scope
 
 if TYPE_CHECKING:
     from octoc.diagnostics.model import DiagnosticSink, Place
@@ -70,7 +70,7 @@ class LintCheck:
     rules: tuple[Rule, ...]
 
     @cached_property
-    def needs(self) -> frozenset[Need]:
+    def needs(self) -> frozenset[Requirement]:
         """What every rule needs."""
         return frozenset.intersection(*(rule.needs for rule in self.rules))
 

@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 @attrs.frozen(kw_only=True)
-class Answer:
+class HookResult:
     """What one plugin registers by a hook of data. `error` is why it failed, to follow a message; else empty."""
 
     plugin: str
@@ -77,7 +77,7 @@ class Plugins:
             if self._manager is not None:
                 self._manager.register(plugin, name)
 
-    def answers(self, hook: str) -> tuple[Answer, ...]:
+    def answers(self, hook: str) -> tuple[HookResult, ...]:
         """Return what each plugin registers by `hook`: octoc's own first, then by name.
 
         A plugin that fails has an answer without items. Raises: PluginError when plugins passed in cannot be loaded.
@@ -86,7 +86,7 @@ class Plugins:
         own = set(self._own)
         answers = []
         for each in sorted(implementations, key=lambda each: (each.plugin_name not in own, each.plugin_name)):
-            answer = Answer(plugin=each.plugin_name, is_own=each.plugin_name in own)
+            answer = HookResult(plugin=each.plugin_name, is_own=each.plugin_name in own)
             try:
                 answers.append(attrs.evolve(answer, items=tuple(each.function() or ())))
             except Exception as error:  # noqa: BLE001  # a plugin's own fault must not take the host down

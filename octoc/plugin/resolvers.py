@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from octoc.plugin.hookspecs import hookimpl
 from octoc.plugin.protocols import PluginError
-from octoc.plugin.small_files import UnreadableError, small_text
+from octoc.plugin.small_files import UnreadableFileError, small_text
 
 logger = logging.getLogger("octoc.plugin")
 
@@ -44,7 +44,7 @@ class FileResolver:
             return small_text(path, MAX_FILE_BYTES).rstrip("\r\n") or None
         except FileNotFoundError:
             return None
-        except UnreadableError as error:
+        except UnreadableFileError as error:
             raise PluginError(f"the file `{path}` cannot be read: {error}") from None
 
 

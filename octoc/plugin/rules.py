@@ -11,7 +11,7 @@ import attrs
 from octoc.diagnostics.rule import Rule, Scope
 from octoc.diagnostics.rules import PREFIX, RuleFinder, all_rules, rule_named
 from octoc.plugin.lint import LintCheck
-from octoc.plugin.manager import Answer, Plugins
+from octoc.plugin.manager import HookResult, Plugins
 
 _CODE = re.compile(r"[A-Z][A-Z0-9]*?[0-9]{3}")
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -27,7 +27,7 @@ class RegisteredCheck:
 
 
 @attrs.frozen
-class Refused:
+class RefusedPart:
     """What of a plugin cannot be used, on one line, and what to do."""
 
     message: str
@@ -40,7 +40,7 @@ class LintRules:
 
     checks: tuple[RegisteredCheck, ...]
     rules: Mapping[str, Rule]
-    refused: tuple[Refused, ...]
+    refused: tuple[RefusedPart, ...]
 
     def named(self, name: str) -> Rule | None:
         """Return the rule with this code or name, in whatever case; None when no such rule exists."""
@@ -54,14 +54,14 @@ def lint_rules(plugins: Plugins) -> LintRules:
     checks: list[RegisteredCheck] = []
     rules: dict[str, Rule] = {}
     owners: dict[str, str] = {}
-    refused: list[Refused] = []
+    refused: list[RefusedPart] = []
     for answer in plugins.answers("octoc_lint_rules"):
         if answer.error:
-            refused.append(Refused(f"plugin `{answer.plugin}` cannot register its rules{answer.error}", REPORT))
+            refused.append(RefusedPart(f"plugin `{answer.plugin}` cannot register its rules{answer.error}", REPORT))
         for check in answer.items:
             why = "" if answer.is_own else _why_refused(check, answer, rules, owners)
             if why:
-                refused.append(Refused(f"plugin `{answer.plugin}` registers {why}", REPORT))
+                refused.append(RefusedPart(f"plugin `{answer.plugin}` registers {why}", REPORT))
                 continue
             checks.append(RegisteredCheck(answer.plugin, check, answer.is_own))
             if not answer.is_own:
@@ -83,7 +83,7 @@ def rule_finder(plugins: Plugins) -> RuleFinder:
 REPORT = "report it to the plugin's author, or take the plugin out of `[plugins] use`"
 
 
-def _why_refused(check: object, answer: Answer, rules: Mapping[str, Rule], owners: Mapping[str, str]) -> str:
+def _why_refused(check: object, answer: HookResult, rules: Mapping[str, Rule], owners: Mapping[str, str]) -> str:
     """Return what is wrong with a plugin's check, to follow "registers"; empty when it can be used."""
     if not isinstance(check, LintCheck) or not check.rules:
         return f"`{type(check).__name__}` where a check with rules is expected"

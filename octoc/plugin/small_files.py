@@ -6,7 +6,7 @@ import os
 import stat
 
 
-class UnreadableError(Exception):
+class UnreadableFileError(Exception):
     """What is at a path cannot be taken; the message says why in a few words, without the path."""
 
 
@@ -21,23 +21,23 @@ def small_text(path: str, most_bytes: int) -> str:
     except FileNotFoundError:
         raise
     except (OSError, ValueError) as error:
-        raise UnreadableError(_why(error)) from None
+        raise UnreadableFileError(_why(error)) from None
     try:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise UnreadableError("it is not a regular file")
+            raise UnreadableFileError("it is not a regular file")
         data = b""
         while len(data) <= most_bytes and (chunk := os.read(handle, most_bytes + 1 - len(data))):
             data += chunk
     except OSError as error:
-        raise UnreadableError(_why(error)) from None
+        raise UnreadableFileError(_why(error)) from None
     finally:
         os.close(handle)
     if len(data) > most_bytes:
-        raise UnreadableError(f"it is larger than {most_bytes // 1024} KiB")
+        raise UnreadableFileError(f"it is larger than {most_bytes // 1024} KiB")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise UnreadableError("it is not UTF-8") from None
+        raise UnreadableFileError("it is not UTF-8") from None
 
 
 def _why(error: Exception) -> str:

@@ -12,7 +12,7 @@ from octoc.bundle.model import ServerDefinition
 from octoc.credentials import is_secret_name
 from octoc.lists import name_list
 from octoc.plugin.protocols import PluginError, ServerTarget
-from octoc.plugin.small_files import UnreadableError, small_text
+from octoc.plugin.small_files import UnreadableFileError, small_text
 from octoc.references import Lookup, builtins_of, expand, find_references
 from octoc.transport_kinds import STANDARD, TransportKind
 
@@ -182,7 +182,7 @@ def _read_env_file(server: str, workspace: Path, name: str) -> dict[str, str]:
     path = f"{workspace / name}"
     try:
         return parse_env_file(small_text(path, _MAX_ENV_FILE_BYTES))
-    except (FileNotFoundError, UnreadableError) as error:
+    except (FileNotFoundError, UnreadableFileError) as error:
         why = error.strerror if isinstance(error, FileNotFoundError) else error
         raise NotReadyError(f"server `{server}` needs the file `{path}`, which cannot be read: {why}") from None
 

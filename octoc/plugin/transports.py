@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import attrs
 
 from octoc.plugin.manager import Plugins
-from octoc.plugin.rules import REPORT, Refused
+from octoc.plugin.rules import REPORT, RefusedPart
 from octoc.transport_kinds import OWN_KEY, STANDARD, TransportKind
 
 
@@ -17,21 +17,21 @@ class RegisteredKinds:
 
     kinds: Mapping[str, TransportKind]
     connected: frozenset[str] = frozenset()
-    refused: tuple[Refused, ...] = ()
+    refused: tuple[RefusedPart, ...] = ()
 
 
 def transport_kinds(plugins: Plugins) -> RegisteredKinds:
     """Return the standard kinds, and what `plugins` register by `octoc_transport_kinds`, by name."""
     owners: dict[str, str] = {}
     kinds = dict(STANDARD)
-    refused: list[Refused] = []
+    refused: list[RefusedPart] = []
     for answer in plugins.answers("octoc_transport_kinds"):
         if answer.error:
-            refused.append(Refused(f"plugin `{answer.plugin}` cannot register its kinds{answer.error}", REPORT))
+            refused.append(RefusedPart(f"plugin `{answer.plugin}` cannot register its kinds{answer.error}", REPORT))
         for kind in answer.items:
             why = _why_refused(kind, owners)
             if why:
-                refused.append(Refused(f"plugin `{answer.plugin}` registers {why}", REPORT))
+                refused.append(RefusedPart(f"plugin `{answer.plugin}` registers {why}", REPORT))
             else:
                 kinds[kind.key] = kind
                 owners[kind.key] = answer.plugin

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from octoc.routing.features import Hashed, TfIdf
-from octoc.routing.follow import CUES, cues
+from octoc.routing.follow_up import CUES, cues
 from octoc.routing.linear import Linear
-from octoc.routing.nearby import Nearby, Space
+from octoc.routing.rerank import Reranker, Space
 
 Vector = NDArray[np.float32]
 
@@ -48,7 +48,7 @@ class Classifier:
     words: Linear | None = None
     full: Linear | None = None
     follow: tuple[Vector, float] | None = None
-    nearby: Nearby | None = None
+    nearby: Reranker | None = None
 
     @classmethod
     def of(cls, data: Mapping[str, Any], arrays: Mapping[str, NDArray[np.generic]]) -> Classifier:
@@ -152,7 +152,7 @@ def _places(classes: tuple[str, ...], names: tuple[str, ...]) -> NDArray[np.intp
     return np.array([*(number.get(name, last + 1) for name in names), last])
 
 
-def _nearby(data: Mapping[str, Any], classes: tuple[str, ...], arrays: Mapping[str, NDArray[np.generic]]) -> Nearby:
+def _nearby(data: Mapping[str, Any], classes: tuple[str, ...], arrays: Mapping[str, NDArray[np.generic]]) -> Reranker:
     mean, axes = (arrays[name].astype(np.float32) if name in arrays else None for name in SPACE)
     space = None if mean is None or axes is None else Space(mean=mean, axes=axes)
-    return Nearby.of(data["nearby"], classes, arrays[EXAMPLES], space)
+    return Reranker.of(data["nearby"], classes, arrays[EXAMPLES], space)

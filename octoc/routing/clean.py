@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from octoc.routing.pasted import strip_pasted
+from octoc.routing.paste_filter import strip_pasted
 
 MIN_INTENT_CHARS = 8
 """A message with fewer non-blank characters never routes."""

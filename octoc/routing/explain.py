@@ -87,7 +87,7 @@ class Explanation:
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Field:
+class DecisionInputs:
     """The inputs of a decision other than the message.
 
     Args:
@@ -111,7 +111,7 @@ class Field:
         return None if self.embed is None or not text.strip() else self.embed(text)
 
 
-def explain(text: str, field: Field) -> Explanation:
+def explain(text: str, field: DecisionInputs) -> Explanation:
     """Explain the decision on a cleaned text. Decides once for each of its words."""
     decision = field.decide(text)
     if not decision.scores:
@@ -154,7 +154,7 @@ def stripped(message: str, intent: str) -> tuple[str, ...]:
     return tuple(dropped)
 
 
-def _clauses(text: str, field: Field) -> tuple[ClauseWinner, ...]:
+def _clauses(text: str, field: DecisionInputs) -> tuple[ClauseWinner, ...]:
     parts = clauses(text) if field.router.most > 1 else ()
     if len(parts) < 2:
         return ()
@@ -162,7 +162,7 @@ def _clauses(text: str, field: Field) -> tuple[ClauseWinner, ...]:
     return tuple(ClauseWinner(clause=part, winner=one.winner, reason=one.reason) for part, one in decided)
 
 
-def _effects(text: str, decision: Decision, best: str, field: Field) -> tuple[WordEffect, ...]:
+def _effects(text: str, decision: Decision, best: str, field: DecisionInputs) -> tuple[WordEffect, ...]:
     words = text.split()
     whole = decision.scores[best]
     effects = []
@@ -174,7 +174,9 @@ def _effects(text: str, decision: Decision, best: str, field: Field) -> tuple[Wo
     return tuple(effects)
 
 
-def _parts(text: str, first: tuple[str, float], second: tuple[str | None, float], field: Field) -> dict[str, float]:
+def _parts(
+    text: str, first: tuple[str, float], second: tuple[str | None, float], field: DecisionInputs
+) -> dict[str, float]:
     """Return the parts of the log-odds of the first against the second; their sum is what decided.
 
     Args:
@@ -204,7 +206,7 @@ def _parts(text: str, first: tuple[str, float], second: tuple[str | None, float]
     return parts
 
 
-def _nearest(text: str, name: str, field: Field) -> NearTrigger | None:
+def _nearest(text: str, name: str, field: DecisionInputs) -> NearTrigger | None:
     entry = field.capabilities.get(name)
     if entry is None or not entry.triggers:
         return None

@@ -22,7 +22,7 @@ CALIBRATED_THRESHOLDS: Mapping[str, float] = MappingProxyType(
 """The least probability of an activation by a calibrated gate learned from triggers and background alone."""
 
 NEEDS_THRESHOLDS: Mapping[str, float] = MappingProxyType({"eager": 0.38, "balanced": 0.50, "cautious": 0.67})
-"""Thresholds for a gate learned with the library of needs, which weighs nearby examples (`octoc.routing.nearby`)."""
+"""Thresholds for a gate learned with the library of needs, which weighs nearby examples (`octoc.routing.rerank`)."""
 
 WORDS_THRESHOLDS: Mapping[str, float] = CALIBRATED_THRESHOLDS
 """Thresholds for the model of words only."""

@@ -17,7 +17,7 @@ from octoc.routing.gate import NONE_HELD, calibrated_gate, octomind_gate
 from octoc.routing.scores import capability_scores
 
 Vector = NDArray[np.float32]
-Judge = Callable[[str, Vector | None, Sequence[str], Mapping[str, Reason]], Decision]
+GateFunction = Callable[[str, Vector | None, Sequence[str], Mapping[str, Reason]], Decision]
 
 FOLLOWS = 0.3
 """The least probability at which a message counts as a continuation of an earlier one."""
@@ -32,7 +32,7 @@ class Router:
     """
 
     gate: Gate
-    judge: Judge
+    judge: GateFunction
     classifier: Classifier | None = None
 
     @property
@@ -125,7 +125,7 @@ def load_router(
     raise ValueError(f"gate `{gate.kind}` is not known to this version of octoc, expected `calibrated` or `octomind`")
 
 
-def _octomind(gate: Gate, triggers: NDArray[np.float32], capabilities: Sequence[CapabilityEntry]) -> Judge:
+def _octomind(gate: Gate, triggers: NDArray[np.float32], capabilities: Sequence[CapabilityEntry]) -> GateFunction:
     rows = {entry.name: entry.rows for entry in capabilities}
 
     def judge(_: str, vector: Vector | None, names: Sequence[str], held: Mapping[str, Reason]) -> Decision:
@@ -138,7 +138,7 @@ def _octomind(gate: Gate, triggers: NDArray[np.float32], capabilities: Sequence[
     return judge
 
 
-def _calibrated(gate: Gate, classifier: Classifier) -> Judge:
+def _calibrated(gate: Gate, classifier: Classifier) -> GateFunction:
     def judge(intent: str, vector: Vector | None, names: Sequence[str], held: Mapping[str, Reason]) -> Decision:
         words = vector is None or classifier.full is None
         probabilities, background = classifier.probabilities(intent, vector, names)

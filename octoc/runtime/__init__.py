@@ -29,21 +29,21 @@ if TYPE_CHECKING:
     from octoc.runtime.catalog.catalog import CatalogTool
     from octoc.runtime.catalog.tool_forms import COUNTED_FORMAT, tool_text
     from octoc.runtime.history import (
-        Aged,
+        AgedConversation,
         Fifo,
-        Fitted,
+        FittedConversation,
         Message,
         Pruner,
-        Repaired,
+        RepairedConversation,
         SlidingWindow,
         Summarize,
         Summarizer,
     )
     from octoc.runtime.inspection import Inspection
     from octoc.runtime.results.failures import as_mcp_result, failure
-    from octoc.runtime.servers.drift import Drift
+    from octoc.runtime.servers.drift import ListingDrift
     from octoc.runtime.skills.use import SkillChange
-    from octoc.runtime.skills.validate import Refusal
+    from octoc.runtime.skills.validate import ReplyRefusal
     from octoc.runtime.tools.server_call import Outcome
     from octoc.tokens import APPROXIMATE
 else:
@@ -63,12 +63,15 @@ else:
             "octoc.runtime.catalog.cache_report": "CacheReport",
             "octoc.runtime.catalog.catalog": "CatalogTool",
             "octoc.runtime.catalog.tool_forms": "COUNTED_FORMAT tool_text",
-            "octoc.runtime.history": "Aged Fifo Fitted Message Pruner Repaired SlidingWindow Summarize Summarizer",
+            "octoc.runtime.history": (
+                "AgedConversation Fifo FittedConversation Message Pruner RepairedConversation SlidingWindow "
+                "Summarize Summarizer"
+            ),
             "octoc.runtime.inspection": "Inspection",
             "octoc.runtime.results.failures": "as_mcp_result failure",
-            "octoc.runtime.servers.drift": "Drift",
+            "octoc.runtime.servers.drift": "ListingDrift",
             "octoc.runtime.skills.use": "SkillChange",
-            "octoc.runtime.skills.validate": "Refusal",
+            "octoc.runtime.skills.validate": "ReplyRefusal",
             "octoc.runtime.tools.server_call": "Outcome",
             "octoc.tokens": "APPROXIMATE",
         },
@@ -83,26 +86,26 @@ __all__ = [
     "READ_RESULT",
     "SKILL",
     "Accounts",
-    "Aged",
+    "AgedConversation",
     "AgentEntry",
     "BundleFileError",
     "CacheReport",
     "Caller",
     "CatalogTool",
     "ContentPart",
-    "Drift",
     "Explanation",
     "Fifo",
-    "Fitted",
+    "FittedConversation",
     "Inspection",
+    "ListingDrift",
     "Message",
     "OpenBundle",
     "Outcome",
     "Progress",
     "Pruner",
     "Reason",
-    "Refusal",
-    "Repaired",
+    "RepairedConversation",
+    "ReplyRefusal",
     "Routing",
     "Runtime",
     "SearchHit",

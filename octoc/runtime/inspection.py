@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
-from octoc.runtime.catalog.formats import MCP, Form
+from octoc.runtime.catalog.formats import MCP, ToolForm
 from octoc.runtime.catalog.tool_block import own_tools
 from octoc.runtime.catalog.tool_forms import COUNTED_FORMAT, tool_text
 from octoc.runtime.history import Message, Shape, age, message_tokens, prune, shape_of
@@ -111,7 +111,7 @@ def inspect(
 
     Raises: ValueError for an unknown format, BundleFileError.
     """
-    form = Form(COUNTED_FORMAT) if session.form == MCP else session.form
+    form = ToolForm(COUNTED_FORMAT) if session.form == MCP else session.form
     conversation, agent = _Conversation.of(messages or (), format), session.agent
     sections = [
         Section(name="system prompt", parts=_prompt(session, agent.prompt, "written by the agent's file")),
@@ -162,7 +162,7 @@ def _prompt(session: SessionState, number: Any, source: str) -> tuple[Part, ...]
     return (Part(name=session.agent.name, source=source, tokens=session.counter.count(text)),)
 
 
-def _tools(session: SessionState, form: Form) -> Iterator[Section]:
+def _tools(session: SessionState, form: ToolForm) -> Iterator[Section]:
     tools, count = session.tools, session.counter.count
     own = (Part(name=one.name, source="octoc", tokens=count(tool_text(one.tool))) for one in own_tools(session, form))
     yield Section(name="octoc's tools", parts=tuple(own))

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from octoc.runtime.lazy_plugins import LazyPlugins
     from octoc.runtime.servers.bindings import Bindings
     from octoc.runtime.servers.connect import Connector
-    from octoc.runtime.servers.drift import Drift
+    from octoc.runtime.servers.drift import ListingDrift
     from octoc.runtime.shares import Accounts
     from octoc.runtime.skills.rules import SkillRules
     from octoc.runtime.tools.search import SearchParts
@@ -78,7 +78,7 @@ class LoadedBundle:
         self.routing = RoutingParts(opened, plugins, self.workspace, embedder)
         self._shared = shared
         self._scopes: dict[str, AgentScope] = {}
-        self._drift: dict[str, Drift] = {}
+        self._drift: dict[str, ListingDrift] = {}
         self.pool = Pool({server.name: self._server_pool(server, previous) for server in self.bundle.servers})
         for server in self.bundle.servers:
             self.pool.listen(server.name, functools.partial(self._take, server))
@@ -183,10 +183,10 @@ class LoadedBundle:
             self.catalog.join(entry, listing)
             return
         listed = ((tool.name, tool.wire) for tool in listing.tools if passes_filter(entry, tool.name))
-        from octoc.runtime.servers.drift import Drift, drift_between
+        from octoc.runtime.servers.drift import ListingDrift, drift_between
 
         drift = drift_between(self.catalog.compiled(entry.name), listed)
-        if drift == self._drift.get(entry.name, Drift()):
+        if drift == self._drift.get(entry.name, ListingDrift()):
             return
         self._drift[entry.name] = drift
         if drift:
@@ -197,11 +197,11 @@ class LoadedBundle:
         else:
             logger.info("server `%s` is again what the bundle was built with", entry.name)
 
-    def drift(self, server: str) -> Drift:
+    def drift(self, server: str) -> ListingDrift:
         """Return how a listed server differs from the bundle, as of its last list."""
-        from octoc.runtime.servers.drift import Drift
+        from octoc.runtime.servers.drift import ListingDrift
 
-        return self._drift.get(server, Drift())
+        return self._drift.get(server, ListingDrift())
 
     def can_connect(self, server: str) -> bool:
         """Return whether a server can be connected: a builtin server needs tools that are bound to it."""

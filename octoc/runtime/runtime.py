@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from octoc.bundle.reader import OpenBundle
     from octoc.plugin import Embedder, Explainer, Host, PythonTool, TokenCounter
     from octoc.plugin.manager import Plugins
-    from octoc.runtime.servers.drift import Drift
+    from octoc.runtime.servers.drift import ListingDrift
     from octoc.runtime.tools.server_call import Outcome
 
 
@@ -278,7 +278,7 @@ class Runtime:
 
         return await call_direct(self.state.current, server, tool, arguments or {})
 
-    def drift(self, server: str) -> Drift:
+    def drift(self, server: str) -> ListingDrift:
         """Return how a server with a snapshot differs from the bundle, as of its last list.
 
         Raises: UnknownNameError if the bundle has no such server.

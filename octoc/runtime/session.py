@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from octoc.runtime.catalog.formats import Deferral, Form
+from octoc.runtime.catalog.formats import Deferral, ToolForm
 from octoc.runtime.shares import account_of
 from octoc.runtime.values import Routing, SearchHit
 from octoc.search import DEFAULT_LIMIT
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from octoc.plugin import TokenCounter
     from octoc.results import Progress
     from octoc.runtime.catalog.cache_report import CacheReport
-    from octoc.runtime.history import Aged, Fitted, Message, Pruner, Repaired
+    from octoc.runtime.history import AgedConversation, FittedConversation, Message, Pruner, RepairedConversation
     from octoc.runtime.inspection import Inspection
     from octoc.runtime.skills.use import SkillChange
-    from octoc.runtime.skills.validate import Refusal
+    from octoc.runtime.skills.validate import ReplyRefusal
     from octoc.runtime.state import SessionState
     from octoc.runtime.tools.parallel_calls import Call
     from octoc.runtime.tools.server_call import Outcome
@@ -107,7 +107,7 @@ class Session:
         """
         from octoc.runtime.catalog.tool_block import tool_block
 
-        form = Form.of(format, deferred)
+        form = ToolForm.of(format, deferred)
         block = tool_block(self.state, form)
         self.state.form = form
         return block
@@ -192,7 +192,7 @@ class Session:
         Raises: ValueError for an unknown format.
         """
         state = self.state
-        form = state.form if format is None else Form(format)
+        form = state.form if format is None else ToolForm(format)
         if caller is None:
             caller = state.caller
         else:
@@ -240,7 +240,7 @@ class Session:
         pruner: Pruner | None = None,
         keep_turns: int | None = None,
         format: str | None = None,  # noqa: A002  # the field's word
-    ) -> Fitted:
+    ) -> FittedConversation:
         """Shorten a conversation to the budget with `pruner`, and return it with the changes and why it may not fit.
 
         Args:
@@ -261,7 +261,7 @@ class Session:
             shape=shape_of(messages, format),
         )
 
-    def age(self, messages: Sequence[Message], *, format: str | None = None) -> Aged:  # noqa: A002  # as above
+    def age(self, messages: Sequence[Message], *, format: str | None = None) -> AgedConversation:  # noqa: A002  # as above
         """Return the conversation with old, long results as a head and a handle, which `read_result` pages through.
 
         Results that cannot be stored, as with a store of size 0, stay as they are. Raises: ValueError for an unknown
@@ -287,7 +287,7 @@ class Session:
 
         return inspect(self.state, messages, budget_tokens=budget_tokens, format=format)
 
-    def repair(self, messages: Sequence[Message], *, format: str | None = None) -> Repaired:  # noqa: A002  # as above
+    def repair(self, messages: Sequence[Message], *, format: str | None = None) -> RepairedConversation:  # noqa: A002  # as above
         """Return a stored or foreign conversation in a form that its API accepts, and the changes.
 
         A call without a result counts as interrupted. Raises: ValueError for an unknown format.
@@ -364,10 +364,10 @@ class Session:
 
         return await forget_skill(self.state, name)
 
-    async def validate(self, reply: str) -> tuple[Refusal, ...]:
+    async def validate(self, reply: str) -> tuple[ReplyRefusal, ...]:
         """Run the `validate` scripts of the skills in use on an agent's reply; by default none runs.
 
-        `Refusal.text` is the text for the model. Raises: BundleFileError.
+        `ReplyRefusal.text` is the text for the model. Raises: BundleFileError.
         """
         from octoc.runtime.skills.validate import validate
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from octoc.runtime.activation.active_set import ActiveSet, References
-from octoc.runtime.catalog.formats import MCP, Form
+from octoc.runtime.catalog.formats import MCP, ToolForm
 
 if TYPE_CHECKING:
     import asyncio
@@ -137,7 +137,7 @@ class SessionState:
     active: ActiveSet
     tools: SessionTools
     turns: deque[str] = attrs.field(factory=lambda: deque(maxlen=MAX_TURNS))
-    form: Form = MCP
+    form: ToolForm = MCP
     switching: Switching = attrs.field(factory=Switching)
     skills: SkillsInUse = attrs.field(factory=SkillsInUse)
     holders: set[str] = attrs.field(factory=set)

@@ -1,4 +1,4 @@
-"""The index as plain arrays: postings by hashed term, a vector per tool, and deeds, which are intents that tools serve.
+"""The index as plain arrays: postings by hashed term, a vector per tool, and tool intents.
 
 The entries of a tool do not depend on other tools, so that an index can be masked and extended.
 """
@@ -25,14 +25,14 @@ impact in 255ths; sorted hashes of misspellings, with the number of the term tha
 number of its server."""
 DENSE = ("vectors", "scales", "server_vectors", "deed_of", "deed_weights")
 """Arrays of an index made with an encoder: n rows of 8-bit integers and the factor of each row; a vector for each
-server; for each tool the nearest deeds, and their cosines, 0 for none."""
-DEEDS = ("says", "says_scales", "says_starts", "abouts", "abouts_scales", "abouts_of", "terms", "term_starts")
-"""Arrays of the deeds: vectors of people's requests, a range per deed; vectors of tools' descriptions, with the deed of
-each; the hashed terms of the requests, a range per deed."""
+server; for each tool the nearest intents, and their cosines, 0 for none."""
+TOOL_INTENTS = ("says", "says_scales", "says_starts", "abouts", "abouts_scales", "abouts_of", "terms", "term_starts")
+"""Arrays of the intents: vectors of people's requests, a range per intent; vectors of tools' descriptions, with the
+intent of each; the hashed terms of the requests, a range per intent."""
 
-DEEDS_PER_TOOL = 2
+INTENTS_PER_TOOL = 2
 NEAR = 0.5
-"""The least cosine between a tool and the description of a deed that the tool serves."""
+"""The least cosine between a tool and the description of an intent that the tool serves."""
 
 _WHOLE = 10_000  # rows that are kept as floats; more are converted anew for each query, block by block
 _BLOCK = 8192
@@ -104,8 +104,8 @@ class Rows:
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Deeds:
-    """The g deeds, which are intents that tools serve; see `DEEDS`."""
+class ToolIntents:
+    """The g tool intents (what people want of tools); see `TOOL_INTENTS`."""
 
     says: Rows
     starts: Array
@@ -118,8 +118,8 @@ class Deeds:
         return len(self.starts) - 1
 
     @classmethod
-    def of(cls, arrays: Mapping[str, Array]) -> Deeds:
-        """Create them from the arrays named in `DEEDS`. Raises: KeyError if one is missing."""
+    def of(cls, arrays: Mapping[str, Array]) -> ToolIntents:
+        """Create them from the arrays named in `TOOL_INTENTS`. Raises: KeyError if one is missing."""
         return cls(
             says=Rows(arrays["says"], arrays["says_scales"]),
             starts=arrays["says_starts"],
@@ -130,28 +130,30 @@ class Deeds:
         )
 
     def nearest(self, vectors: Vector) -> tuple[Array, Vector]:
-        """Return the `DEEDS_PER_TOOL` deeds nearest to tools' vectors, and the cosines, 0 below `NEAR`.
+        """Return the `INTENTS_PER_TOOL` intents nearest to tools' vectors, and the cosines, 0 below `NEAR`.
 
-        Returns: shapes (n, k); equally near ones in the deeds' order.
+        Returns: shapes (n, k); equally near ones in the intents' order.
         """
         products = self.abouts.cosines(vectors).T
         nearness = np.full((len(vectors), len(self)), -1.0, np.float32)
-        for deed, cosines in zip(self.abouts_of.tolist(), products.T, strict=True):
-            np.maximum(nearness[:, deed], cosines, out=nearness[:, deed])
-        deeds = np.argsort(-nearness, axis=1, kind="stable")[:, :DEEDS_PER_TOOL]
-        weights = np.take_along_axis(nearness, deeds, axis=1)
+        for intent, cosines in zip(self.abouts_of.tolist(), products.T, strict=True):
+            np.maximum(nearness[:, intent], cosines, out=nearness[:, intent])
+        intents = np.argsort(-nearness, axis=1, kind="stable")[:, :INTENTS_PER_TOOL]
+        weights = np.take_along_axis(nearness, intents, axis=1)
         weights[weights < NEAR] = 0
-        return deeds.astype(np.uint16), weights
+        return intents.astype(np.uint16), weights
 
-    def terms_of(self, deeds: Array, weights: Vector) -> list[int]:
-        """Return the hashed terms of a tool's deeds with a weight above 0."""
-        chosen = [int(deed) for deed, weight in zip(deeds, weights, strict=True) if weight > 0]
+    def terms_of(self, intents: Array, weights: Vector) -> list[int]:
+        """Return the hashed terms of a tool's intents with a weight above 0."""
+        chosen = [int(intent) for intent, weight in zip(intents, weights, strict=True) if weight > 0]
         return [
-            int(term) for deed in chosen for term in self.terms[self.term_starts[deed] : self.term_starts[deed + 1]]
+            int(term)
+            for intent in chosen
+            for term in self.terms[self.term_starts[intent] : self.term_starts[intent + 1]]
         ]
 
     def scores(self, queries: Vector) -> Vector:
-        """Return the highest cosine of each deed's messages with each of k queries: shape (g, k)."""
+        """Return the highest cosine of each intent's messages with each of k queries: shape (g, k)."""
         return np.maximum.reduceat(self.says.cosines(queries), self.starts[:-1].astype(np.int64), axis=0)
 
 
@@ -161,8 +163,8 @@ class Meaning:
 
     vectors: Rows
     server_vectors: Vector
-    deed_of: Array
-    deed_weights: Vector
+    intent_of: Array
+    intent_weights: Vector
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -172,14 +174,14 @@ class Index:
     postings: Postings
     servers: Array
     meaning: Meaning | None = None
-    deeds: Deeds | None = None
+    intents: ToolIntents | None = None
 
     def __len__(self) -> int:
         return self.postings.count
 
     @classmethod
     def of(cls, arrays: Mapping[str, Array]) -> Index:
-        """Create it from the arrays named in `LEXICAL` and, if present, in `DENSE` and `DEEDS`.
+        """Create it from the arrays named in `LEXICAL` and, if present, in `DENSE` and `TOOL_INTENTS`.
 
         Raises: KeyError if one of a set is missing; ValueError if they do not fit each other.
         """
@@ -192,12 +194,12 @@ class Index:
         meaning = Meaning(
             vectors=Rows(arrays["vectors"], arrays["scales"]),
             server_vectors=arrays["server_vectors"],
-            deed_of=arrays["deed_of"],
-            deed_weights=arrays["deed_weights"],
+            intent_of=arrays["deed_of"],
+            intent_weights=arrays["deed_weights"],
         )
-        if len(meaning.vectors.whole) != count or len(meaning.deed_of) != count:
+        if len(meaning.vectors.whole) != count or len(meaning.intent_of) != count:
             raise ValueError("the search index does not have one vector per tool")
-        return cls(postings=postings, servers=arrays["servers"], meaning=meaning, deeds=Deeds.of(arrays))
+        return cls(postings=postings, servers=arrays["servers"], meaning=meaning, intents=ToolIntents.of(arrays))
 
 
 def lexical_arrays(tools: Sequence[ToolText]) -> dict[str, Array]:

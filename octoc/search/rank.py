@@ -24,7 +24,7 @@ WEIGHTS: Mapping[str, float] = {
     "words": 1.0,
     "meaning": 1.2,
     "clauses": 0.8,
-    "deeds": 1.0,
+    "intents": 1.0,
     "server": 0.3,
     "server_name": 0.2,
 }
@@ -277,15 +277,15 @@ class _Dense:
 def _dense(query: Query, parts: Sequence[Index], rows: Array | None, words: Array) -> _Dense | None:
     """Return the z-scores of the scope by vectors; None if an index has none."""
     meanings = [part.meaning for part in parts if part.meaning is not None]
-    deeds = parts[0].deeds
-    if query.vector is None or query.clauses is None or deeds is None or len(meanings) < len(parts):
+    intents = parts[0].intents
+    if query.vector is None or query.clauses is None or intents is None or len(meanings) < len(parts):
         return None
     queries = query.vector[None, :]
     near = _picked([one.vectors.cosines(queries)[:, 0] for one in meanings], rows)
-    of_deeds = deeds.scores(queries)[:, 0]
-    doing = _picked([(of_deeds[one.deed_of] * one.deed_weights).max(axis=1) for one in meanings], rows)
+    of_intents = intents.scores(queries)[:, 0]
+    doing = _picked([(of_intents[one.intent_of] * one.intent_weights).max(axis=1) for one in meanings], rows)
     servers = _picked([part.servers for part in parts], rows).astype(np.int64)
-    gave = {"meaning": _z(near), "deeds": _z(doing)}
+    gave = {"meaning": _z(near), "intents": _z(doing)}
     outside = None
     if len(near) > UNION_ABOVE:
         outside = np.ones(len(near), bool)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from octoc.bundle.layout import FORMAT_VERSION, Member, frame
+from octoc.bundle.layout import FORMAT_VERSION, BundleMember, frame
 from octoc.bundle.refusal import BundleFileError
 from octoc.runtime import Runtime
 
@@ -83,7 +83,7 @@ def test_a_newer_format_is_refused_as_newer(octoc: Octoc, sound: Path, tmp_path:
     assert members["bundle.json"].count(written) == 1
     members["bundle.json"] = members["bundle.json"].replace(written, b'"version":%d}' % (FORMAT_VERSION + 1))
     path = tmp_path / "x.octoc"
-    plan = frame([Member(name, len(data), zlib.crc32(data)) for name, data in members.items()])
+    plan = frame([BundleMember(name, len(data), zlib.crc32(data)) for name, data in members.items()])
     out = bytearray(plan.size)
     pieces = [*plan.pieces, *((start, members[name]) for name, start in plan.starts.items())]
     for offset, piece in pieces:

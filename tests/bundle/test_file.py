@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from octoc.bundle.codec import encode
 from octoc.bundle.digest import canonical_json, sha256_hex
-from octoc.bundle.layout import ALIGNMENT, INDEX, Member, frame
+from octoc.bundle.layout import ALIGNMENT, INDEX, BundleMember, frame
 from octoc.bundle.model import (
     AgentEntry,
     Bundle,
@@ -181,7 +181,7 @@ def _reindexed(**changes: object) -> bytes:
 
 
 def _framed(members: dict[str, bytes]) -> bytes:
-    plan = frame([Member(name, len(data), zlib.crc32(data)) for name, data in members.items()])
+    plan = frame([BundleMember(name, len(data), zlib.crc32(data)) for name, data in members.items()])
     out = bytearray(plan.size)
     for offset, piece in plan.pieces:
         out[offset : offset + len(piece)] = piece

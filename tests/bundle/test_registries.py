@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from octoc.bundle.digest import canonical_json, sha256_hex
-from octoc.bundle.layout import INDEX, Member, frame
+from octoc.bundle.layout import INDEX, BundleMember, frame
 from octoc.bundle.model import (
     AgentEntry,
     AreaEntry,
@@ -140,7 +140,7 @@ def _altered(change: Any) -> bytes:
         name: {"size": len(one), "crc32": zlib.crc32(one), "sha256": sha256_hex(one)} for name, one in members.items()
     }
     members[INDEX] = canonical_json(index)
-    plan = frame([Member(name, len(one), zlib.crc32(one)) for name, one in members.items()])
+    plan = frame([BundleMember(name, len(one), zlib.crc32(one)) for name, one in members.items()])
     out = bytearray(plan.size)
     for offset, piece in plan.pieces:
         out[offset : offset + len(piece)] = piece

@@ -6,7 +6,7 @@ from typing import Any
 import attrs
 
 from octoc.compiler.checkup.check import check_target
-from octoc.compiler.checkup.target import Target
+from octoc.compiler.checkup.target import CheckTarget
 from octoc.compiler.inputs.mcp.servers import MCP
 from octoc.compiler.inputs.registry import DIALECTS, FileKinds
 from octoc.compiler.model.documents import FoundFile
@@ -48,7 +48,7 @@ def findings(root: Path, path: str, text: str) -> list[tuple[str, str, int]]:
     """Return (code, message, line) of each error and warning in a folder with one file."""
     (root / path).parent.mkdir(parents=True, exist_ok=True)
     (root / path).write_text(text, encoding="utf-8")
-    outcome = check_target(Target(root=root, folder=root), plugins=Plugins(), use_cache=False)
+    outcome = check_target(CheckTarget(root=root, folder=root), plugins=Plugins(), use_cache=False)
     assert outcome.read == {root / path}
     return [
         (found.rule.code, found.message, found.span.line if found.span else 0)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from octoc.compiler.resolve.secrets import without_secrets
+from octoc.compiler.resolve.secrets import reference_secrets
 from octoc.compiler.structure.servers import server_of_mcp
 from octoc.credentials import credentials_in, is_literal_secret
 from octoc.diagnostics.model import DiagnosticSink, Place
@@ -57,7 +57,7 @@ def test_a_value_is_no_credential_although_its_name_says_so(name: str, value: st
     sink = DiagnosticSink()
     args = [f"--{name}", value, f"{name}={value}", f"{name}: {value}"]
     source = server_of_mcp("notes", {"command": "x", "args": args, "env": {name: value}}, Place(file=".mcp.json"))
-    assert without_secrets(source, sink) == source
+    assert reference_secrets(source, sink) == source
 
 
 @pytest.mark.parametrize("value", ["hunter2!", *(KEYED[kind] for kind in ("hex 32", "hex 40", "hex 64", "uuid"))])
@@ -65,7 +65,7 @@ def test_an_argument_without_a_name_stays_unless_its_form_is_a_credentials(value
     """An account's id, a digest and a word look like a bare key or password, and the bundle needs them as they are."""
     sink = DiagnosticSink()
     source = server_of_mcp("notes", {"command": "node", "args": ["server.js", "run", value]}, Place(file=".mcp.json"))
-    assert without_secrets(source, sink) == source
+    assert reference_secrets(source, sink) == source
     assert sink.diagnostics == ()
 
 
@@ -82,7 +82,7 @@ def test_no_form_of_a_definition_keeps_its_secret(definition: dict[str, Any], sh
     """A literal secret becomes a reference with a finding, wherever a definition has it."""
     sink = DiagnosticSink()
     source = server_of_mcp("notes", definition, Place(file=".mcp.json"))
-    found = without_secrets(source, sink)
+    found = reference_secrets(source, sink)
     kept = [found.command, found.args, found.cwd, found.url, found.env, found.headers, found.auth]
     assert shown not in json.dumps([str(one) for one in kept])
     assert {one.rule.code for one in sink.diagnostics} == {"OCT340"}
@@ -95,7 +95,7 @@ def test_a_definition_without_a_secret_is_kept(text: str) -> None:
     sink = DiagnosticSink()
     definition = {"command": "server", "args": [text], "env": {"MODE": text}}
     source = server_of_mcp("notes", definition, Place(file=".mcp.json"))
-    assert without_secrets(source, sink) == source
+    assert reference_secrets(source, sink) == source
     assert sink.diagnostics == ()
 
 
@@ -109,7 +109,7 @@ def test_what_is_around_a_secret_stays() -> None:
         "A_TOKEN=s3cr3tX3 run --port=${P:-1}",
     ]
     definition = {"command": "x", "args": [*args, "postgres://u:${PW:-s3cr3tX4}@db/app"]}
-    found = without_secrets(server_of_mcp("db", definition, Place(file="f")), sink)
+    found = reference_secrets(server_of_mcp("db", definition, Place(file="f")), sink)
     assert found.args == (
         "postgres://app:${DB_PASSWORD}@db/app",
         "Authorization: Bearer ${DB_AUTHORIZATION}",

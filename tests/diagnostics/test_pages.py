@@ -14,7 +14,7 @@ import pytest
 import octoc.diagnostics
 from octoc.compiler.cache.store import Cache
 from octoc.compiler.checkup.check import check_target
-from octoc.compiler.checkup.target import Target
+from octoc.compiler.checkup.target import CheckTarget
 from octoc.compiler.discover.stage import find_files
 from octoc.compiler.workspace.environment import read_environment
 from octoc.compiler.workspace.load import load_workspace
@@ -104,7 +104,7 @@ def check_section(code: str, section: str, root: Path) -> tuple[Diagnostic, ...]
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8")
     environment = read_environment([root / ".env"], []) if ".env" in files else None
-    return check_target(Target(root=root), plugins=Plugins(), use_cache=False, environment=environment).diagnostics
+    return check_target(CheckTarget(root=root), plugins=Plugins(), use_cache=False, environment=environment).diagnostics
 
 
 def _kinds(root: Path) -> dict[str, str]:

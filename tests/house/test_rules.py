@@ -9,7 +9,7 @@ import pytest
 
 from octoc.compiler.lint.core import CoreChecks
 from octoc.diagnostics.pages import page_of
-from octoc.diagnostics.rule import Need, Rule, Scope
+from octoc.diagnostics.rule import Requirement, Rule, Scope
 from octoc.diagnostics.rules import all_rules
 from octoc.plugin.manager import Plugins
 from octoc.plugin.rules import lint_rules
@@ -93,14 +93,14 @@ def test_each_rule_declares_scope_and_needs() -> None:
         Rule("OCT999", "no-scope", "A rule without a scope.")  # type: ignore[call-arg]
     for rule in all_rules().values():
         assert isinstance(rule.scope, Scope), rule
-        assert all(isinstance(need, Need) for need in rule.needs), rule
+        assert all(isinstance(need, Requirement) for need in rule.needs), rule
         # What excludes runs before the gate, the lock and the variables are known.
         assert not (rule.excludes and rule.needs), rule
 
 
 def test_a_rule_of_one_file_needs_nothing_of_others() -> None:
     """No rule of scope FILE needs the gate, the environment or the lock, which belong to a whole workspace."""
-    whole = {Need.GATE, Need.ENVIRONMENT, Need.LOCK}
+    whole = {Requirement.GATE, Requirement.ENVIRONMENT, Requirement.LOCK}
     assert [rule.code for rule in all_rules().values() if rule.scope is Scope.FILE and rule.needs & whole] == []
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from octoc.compiler.checkup.check import check_target
-from octoc.compiler.checkup.target import Target
+from octoc.compiler.checkup.target import CheckTarget
 from octoc.compiler.inputs.agents.manifest import AGENT_MANIFEST
 from octoc.compiler.inputs.agents.markdown import AGENT_MD
 from octoc.compiler.inputs.capability import CAPABILITY_CONFIG, CAPABILITY_PROVIDER
@@ -177,7 +177,7 @@ def test_no_mutation_of_a_file_makes_check_fail(kind: FileKind, tmp_path: Path, 
     path = path if path.suffix else path.with_suffix(ending)
     written = data.draw(_mutated(SAMPLES[kind]))
     path.write_bytes(written)
-    found = check_target(Target(root=tmp_path, file=path, kind=kind.name), use_cache=False).diagnostics
+    found = check_target(CheckTarget(root=tmp_path, file=path, kind=kind.name), use_cache=False).diagnostics
     lines = written.decode("utf-8", "replace").count("\n") + 1
     for each in found:
         assert each.message
@@ -190,7 +190,7 @@ def test_the_files_before_mutation_are_read(kind: FileKind, tmp_path: Path) -> N
     """What is mutated is a file that octoc reads: else the law above would say nothing."""
     path = tmp_path / f"x.{'md' if kind in (AGENT_MD, SKILL) else kind}"
     path.write_bytes(SAMPLES[kind])
-    found = check_target(Target(root=tmp_path, file=path, kind=str(kind)), use_cache=False).diagnostics
+    found = check_target(CheckTarget(root=tmp_path, file=path, kind=str(kind)), use_cache=False).diagnostics
     assert not [each for each in found if "OCT101" <= each.rule.code < "OCT108"]
 
 
@@ -198,7 +198,7 @@ def test_a_name_over_several_lines_is_told_in_one(tmp_path: Path) -> None:
     """A name that YAML folds over lines is quoted in one, as every message is."""
     path = tmp_path / "SKILL.md"
     path.write_text("---\nname: A}}\n\n { b\n  c.\ndescription: x\n---\nUse it.\n", encoding="utf-8")
-    found = check_target(Target(root=tmp_path, file=path, kind=str(SKILL)), use_cache=False).diagnostics
+    found = check_target(CheckTarget(root=tmp_path, file=path, kind=str(SKILL)), use_cache=False).diagnostics
     assert [each.message.partition(":")[0] for each in found if each.rule.code == "OCT206"] == [
         "`A}} { b c.` is not a valid name"
     ]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from octoc.routing.clean import MAX_INTENT_CHARS, clean_intent, is_routable, strip_xml_blocks
-from octoc.routing.pasted import by_lines, strip_pasted
+from octoc.routing.paste_filter import by_lines, strip_pasted
 
 CASES = [
     ("no markup at all", "no markup at all"),

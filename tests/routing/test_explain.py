@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from octoc.bundle.model import CapabilityEntry, Gate
 from octoc.routing.decision import Reason
-from octoc.routing.explain import NO_CAPABILITY, Field, explain, stripped
+from octoc.routing.explain import NO_CAPABILITY, DecisionInputs, explain, stripped
 from octoc.routing.features import fit
 from octoc.routing.router import load_router
 from octoc.testing import FakeEmbedder
@@ -18,7 +18,9 @@ TRIGGERS = {"docker": ("show the containers", "restart the web container"), "git
 EMBEDDER = FakeEmbedder(dimension=32)
 
 
-def field(kind: str, *, encoder: bool = True, held: dict[str, Reason] | None = None, threshold: float = 0.4) -> Field:
+def field(
+    kind: str, *, encoder: bool = True, held: dict[str, Reason] | None = None, threshold: float = 0.4
+) -> DecisionInputs:
     """Return what takes part: a gate of either kind over two capabilities, with made-up weights."""
     capabilities = []
     texts: list[str] = []
@@ -44,7 +46,7 @@ def field(kind: str, *, encoder: bool = True, held: dict[str, Reason] | None = N
     arrays = {**words, **(full if encoder else {}), "idf": np.array(idf, np.float32)}
     data = {"classes": ["docker", "git"], "grams": grams} if kind == "calibrated" else {}
     gate = Gate(kind=kind, threshold=threshold, margin=0.05 if kind == "octomind" else 0.0, top_k=1, data=data)
-    return Field(
+    return DecisionInputs(
         router=load_router(gate, arrays if kind == "calibrated" else {}, matrix, capabilities),
         capabilities={entry.name: entry for entry in capabilities},
         triggers=matrix,

@@ -13,7 +13,7 @@ from octoc.bundle.model import CapabilityEntry, Gate
 from octoc.routing.classifier import Classifier
 from octoc.routing.decision import Method, Reason
 from octoc.routing.features import Hashed, fit
-from octoc.routing.follow import CUES
+from octoc.routing.follow_up import CUES
 from octoc.routing.gate import of_clauses
 from octoc.routing.router import Router, load_router
 

@@ -12,8 +12,8 @@ from octoc.cli.options import format_options, workspace_option
 
 if TYPE_CHECKING:
     from octoc.compiler.model.build import Build
-    from octoc.compiler.model.scopes import Reason
-    from octoc.compiler.scope.report import AgentScope, Excluded, Named, Reached
+    from octoc.compiler.model.scopes import ReachStep
+    from octoc.compiler.scope.report import Excluded, ReachedTool, ScopedEntity, ScopeReport
     from octoc.diagnostics.model import Place, Span
 
 
@@ -81,7 +81,7 @@ def _who_can(build: Build, tool: str, locate: Callable[[Place], Span], *, is_jso
     return 0
 
 
-def _print_agent(scope: AgentScope, build: Build, locate: Callable[[Place], Span]) -> None:
+def _print_agent(scope: ScopeReport, build: Build, locate: Callable[[Place], Span]) -> None:
     from octoc.cli.tables import print_table
     from octoc.compiler.scope.report import scopes_of
 
@@ -107,7 +107,7 @@ def _print_agent(scope: AgentScope, build: Build, locate: Callable[[Place], Span
         print_table("exclusions", ("tools", "by", "where", "reason"), exclusions)
 
 
-def _settings(scope: AgentScope) -> dict[str, Any]:
+def _settings(scope: ScopeReport) -> dict[str, Any]:
     import attrs
 
     values = {key: value for key, value in attrs.asdict(scope.settings).items() if value is not None}
@@ -115,7 +115,7 @@ def _settings(scope: AgentScope) -> dict[str, Any]:
     return {**values, **{f"quota.{key}": value for key, value in quota.items() if value}}
 
 
-def _why(reasons: Iterable[Reason], locate: Callable[[Place], Span]) -> str:
+def _why(reasons: Iterable[ReachStep], locate: Callable[[Place], Span]) -> str:
     """Return the first way in words, and how many others there are."""
     ways = list(reasons)
     if not ways:
@@ -131,7 +131,7 @@ def _at(span: Span) -> str:
     return f"{span.file}:{span.line}" if span.line else span.file
 
 
-def _agent_json(scope: AgentScope, locate: Callable[[Place], Span]) -> dict[str, Any]:
+def _agent_json(scope: ScopeReport, locate: Callable[[Place], Span]) -> dict[str, Any]:
     return {
         "name": scope.name,
         "areas": list(scope.areas),
@@ -144,11 +144,11 @@ def _agent_json(scope: AgentScope, locate: Callable[[Place], Span]) -> dict[str,
     }
 
 
-def _reached_json(one: Reached, locate: Callable[[Place], Span]) -> dict[str, Any]:
+def _reached_json(one: ReachedTool, locate: Callable[[Place], Span]) -> dict[str, Any]:
     return {"tool": one.tool, "how": one.how, "reasons": [_way_json(reason, locate) for reason in one.reasons]}
 
 
-def _named_json(one: Named, locate: Callable[[Place], Span]) -> dict[str, Any]:
+def _named_json(one: ScopedEntity, locate: Callable[[Place], Span]) -> dict[str, Any]:
     return {"name": one.name, "boot": one.boot, "reasons": [_way_json(reason, locate) for reason in one.reasons]}
 
 
@@ -157,7 +157,7 @@ def _excluded_json(one: Excluded, locate: Callable[[Place], Span]) -> dict[str, 
     return {"tools": one.pattern, "by": one.by, "reason": one.reason, "file": span.file, "line": span.line}
 
 
-def _way_json(reason: Reason, locate: Callable[[Place], Span]) -> list[dict[str, Any]]:
+def _way_json(reason: ReachStep, locate: Callable[[Place], Span]) -> list[dict[str, Any]]:
     from octoc.compiler.scope.report import way_of
 
     spans = [(step, locate(step.place)) for step in way_of(reason)]

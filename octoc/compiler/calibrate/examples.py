@@ -1,4 +1,4 @@
-"""The examples that a message is compared with at run time: see `octoc.routing.nearby`."""
+"""The examples that a message is compared with at run time: see `octoc.routing.rerank`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from octoc.compiler.calibrate.space import space_of
 from octoc.compiler.calibrate.texts import COUNTER_WEIGHT, DESCRIPTION_WEIGHT, MISS_WEIGHT, Example
-from octoc.routing.nearby import Space, stems
+from octoc.routing.rerank import Space, stems
 
 Names = dict[str, tuple[float, list[int]]]
 

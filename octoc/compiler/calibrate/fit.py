@@ -18,7 +18,7 @@ from octoc.compiler.calibrate.examples import nearby
 from octoc.compiler.calibrate.regress import Matrix, Weights, regress, regress_wide, ridge
 from octoc.compiler.calibrate.texts import COUNTER_WEIGHT, Example
 from octoc.routing.features import Hashed, TfIdf, fit
-from octoc.routing.follow import cues
+from octoc.routing.follow_up import cues
 
 MAX_FEATURES = 4000
 STRENGTH = 5.0

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from octoc.compiler.calibrate.texts import Example
-from octoc.routing.nearby import Space
+from octoc.routing.rerank import Space
 
 AXES = 128
 FEWEST = AXES + 1

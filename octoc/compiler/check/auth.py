@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from octoc.compiler.check.inspection import Inspection
+from octoc.compiler.check.inspection import FileInspection
 from octoc.compiler.check.translate import found_words
 from octoc.compiler.fixes.edits import renamed
 from octoc.diagnostics.model import KeyPath, Place
@@ -36,7 +36,7 @@ _LISTS = frozenset({"scopes", "scope"})
 _ELSEWHERE = "authServerMetadataUrl"
 
 
-def check_auth(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: Inspection) -> None:
+def check_auth(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: FileInspection) -> None:
     """Check `auth` and `oauth` of a server.
 
     A slip in one leaves the server out: it is never called without the credentials, or the restriction, that it was to
@@ -61,7 +61,7 @@ def check_auth(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: I
             _check_fields(name, kind, auth, at, inspection)
 
 
-def _unsupported(entry: Mapping[str, Any], field: str, kind: Any, inspection: Inspection) -> str | None:
+def _unsupported(entry: Mapping[str, Any], field: str, kind: Any, inspection: FileInspection) -> str | None:
     """Return what no transport that comes with octoc does, to go on from the server's name."""
     if "url" not in entry:
         return f"has `{field}`, and no `url` that it could be for"
@@ -75,7 +75,7 @@ def _unsupported(entry: Mapping[str, Any], field: str, kind: Any, inspection: In
     return None
 
 
-def _check_fields(name: str, kind: str, auth: Mapping[str, Any], at: KeyPath, inspection: Inspection) -> None:
+def _check_fields(name: str, kind: str, auth: Mapping[str, Any], at: KeyPath, inspection: FileInspection) -> None:
     server = at[:-1]
     for key, value in auth.items():
         if key == "type":
@@ -104,7 +104,7 @@ def _check_fields(name: str, kind: str, auth: Mapping[str, Any], at: KeyPath, in
             )
 
 
-def _check_value(key: str, value: Any, at: KeyPath, inspection: Inspection) -> None:
+def _check_value(key: str, value: Any, at: KeyPath, inspection: FileInspection) -> None:
     if key in _LISTS and isinstance(value, list) and all(isinstance(item, str) for item in value):
         return
     expected = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from octoc.compiler.check.inspection import Inspection
+from octoc.compiler.check.inspection import FileInspection
 from octoc.compiler.fixes.edits import renamed
 from octoc.diagnostics.model import KeyPath, Place
 from octoc.diagnostics.rule import Severity
@@ -14,7 +14,12 @@ from octoc.diagnostics.suggest import did_you_mean, slips_of
 
 
 def report_unknown_fields(
-    values: Mapping[str, Any], known: frozenset[str], path: KeyPath, inspection: Inspection, *, open_ended: bool = False
+    values: Mapping[str, Any],
+    known: frozenset[str],
+    path: KeyPath,
+    inspection: FileInspection,
+    *,
+    open_ended: bool = False,
 ) -> None:
     """Report the keys of `values`, which stand at `path`, that are not `known`.
 

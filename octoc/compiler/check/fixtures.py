@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from octoc.compiler.check.inspection import Inspection
+from octoc.compiler.check.inspection import FileInspection
 from octoc.compiler.model.documents import kept
 from octoc.diagnostics.model import KeyPath
 from octoc.diagnostics.rules import check as rules
 from octoc.routing.fixtures import NOTHING
 
 
-def check_fixtures(values: Mapping[str, Any], inspection: Inspection) -> None:
+def check_fixtures(values: Mapping[str, Any], inspection: FileInspection) -> None:
     """Check a file of fixtures whose schema is met; one that expects `none` and more is cut."""
     if not any(values.get(key) for key in ("message", "search")):
         inspection.report_empty(

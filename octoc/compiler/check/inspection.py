@@ -25,7 +25,7 @@ def dotted(path: KeyPath) -> str:
 
 
 @attrs.define(kw_only=True)
-class Inspection:
+class FileInspection:
     """Reports findings about one file and collects the paths of what they make unusable; `()` is the whole file.
 
     `kinds` are the transport kinds that servers may have, by key.

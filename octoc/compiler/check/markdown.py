@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from octoc.compiler.check.fields import report_unknown_fields
-from octoc.compiler.check.inspection import Inspection
+from octoc.compiler.check.inspection import FileInspection
 from octoc.compiler.check.mcp import check_entry
 from octoc.compiler.check.schemas import fields
 from octoc.compiler.inputs.agents.markdown import AGENT_MD
@@ -34,7 +34,7 @@ def agent_name_from_path(display: str) -> str:
     return path.parent.name if path.name == AGENT_FILE else path.stem
 
 
-def is_documentation(values: Mapping[str, Any], inspection: Inspection) -> bool:
+def is_documentation(values: Mapping[str, Any], inspection: FileInspection) -> bool:
     """Report and cut a Markdown file without a name among Claude Code's agents; tell whether it is one."""
     if not inspection.file.dialect.needs_name or values.get("name") is not None:
         return False
@@ -48,7 +48,7 @@ def is_documentation(values: Mapping[str, Any], inspection: Inspection) -> bool:
     return True
 
 
-def check_agent(values: Mapping[str, Any], inspection: Inspection) -> None:
+def check_agent(values: Mapping[str, Any], inspection: FileInspection) -> None:
     """Check an agent in Markdown whose schema is met; one unsound inline server is cut, not the agent."""
     restricting = _RESTRICTING & values.keys()
     for key in sorted(restricting):
@@ -92,7 +92,7 @@ def check_agent(values: Mapping[str, Any], inspection: Inspection) -> None:
                 check_entry(server, entry, ("mcpServers", index, server), inspection)
 
 
-def check_skill(values: Mapping[str, Any], inspection: Inspection) -> None:
+def check_skill(values: Mapping[str, Any], inspection: FileInspection) -> None:
     """Check a skill whose schema is met."""
     report_unknown_fields(values, fields(SKILL), (), inspection, open_ended=True)
     if needs_front_matter(inspection.file.display, inspection.file.tap):
@@ -106,7 +106,7 @@ def in_one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _check_strict_skill(values: Mapping[str, Any], inspection: Inspection) -> None:
+def _check_strict_skill(values: Mapping[str, Any], inspection: FileInspection) -> None:
     """Check what Octomind, Octo and Codex want of a skill."""
     folder = PurePosixPath(inspection.file.display).parent.name
     for key in ("name", "description"):
@@ -127,7 +127,7 @@ def _check_strict_skill(values: Mapping[str, Any], inspection: Inspection) -> No
         )
 
 
-def _check_lenient_skill(values: Mapping[str, Any], inspection: Inspection) -> None:
+def _check_lenient_skill(values: Mapping[str, Any], inspection: FileInspection) -> None:
     """Check a skill that Claude Code takes without a name or a description."""
     place = Place(file=inspection.file.display)
     folder = PurePosixPath(inspection.file.display).parent.name

@@ -7,7 +7,7 @@ from typing import Any
 
 from octoc.compiler.check.auth import check_auth
 from octoc.compiler.check.fields import report_unknown_fields
-from octoc.compiler.check.inspection import Inspection, dotted
+from octoc.compiler.check.inspection import FileInspection, dotted
 from octoc.compiler.check.schemas import fields
 from octoc.compiler.check.transports import check_transport
 from octoc.compiler.fixes.edits import MakeFix, inserted_before
@@ -32,7 +32,7 @@ _UNUSED = {
 }
 
 
-def check_mcp(values: Mapping[str, Any], inspection: Inspection) -> None:
+def check_mcp(values: Mapping[str, Any], inspection: FileInspection) -> None:
     """Check a file of the `.mcp.json` family whose schema is met; one unsound server is cut, not the others."""
     report_unknown_fields(values, fields(MCP), (), inspection, open_ended=True)
     dialect = inspection.file.dialect
@@ -76,7 +76,7 @@ def check_mcp(values: Mapping[str, Any], inspection: Inspection) -> None:
     _check_unread(inspection)
 
 
-def _check_unread(inspection: Inspection) -> None:
+def _check_unread(inspection: FileInspection) -> None:
     """Report keys of servers that the file's client does not read, and references that it does not replace."""
     dialect, converted = inspection.file.dialect, inspection.converted
     if converted is None:
@@ -109,7 +109,7 @@ def _check_unread(inspection: Inspection) -> None:
         )
 
 
-def check_entry(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: Inspection) -> None:
+def check_entry(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: FileInspection) -> None:
     """Check one server of a `.mcp.json`, or of an agent's `mcpServers`, whose schema is met."""
     dialect = inspection.file.dialect
     kind = inspection.kinds.get(kind_of_definition(entry) or "")
@@ -170,7 +170,7 @@ def check_entry(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: 
             )
 
 
-def _typed(path: KeyPath, inspection: Inspection, url: str) -> MakeFix | None:
+def _typed(path: KeyPath, inspection: FileInspection, url: str) -> MakeFix | None:
     if not inspection.file.display.endswith(".json") or _is_sse(url):
         return None
     place = Place(file=inspection.file.display, path=(*path, "url"), part="key")

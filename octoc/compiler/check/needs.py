@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from octoc.compiler.check.inspection import Inspection
+from octoc.compiler.check.inspection import FileInspection
 from octoc.compiler.model.documents import kept
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import check as rules
 
 
-def check_background(values: Mapping[str, Any], inspection: Inspection) -> None:
+def check_background(values: Mapping[str, Any], inspection: FileInspection) -> None:
     """Check a file of texts for no capability: one without any is reported."""
     if not values["lines"]:
         inspection.report_empty("text", "write a message a line; a line that begins with `#` is a comment")
 
 
-def check_needs(values: Mapping[str, Any], inspection: Inspection) -> None:
+def check_needs(values: Mapping[str, Any], inspection: FileInspection) -> None:
     """Check a file of needs whose schema is met; one without a message that is sound is cut."""
     if not values:
         inspection.report_empty("need", "add a table with `about` and `says`, such as `[weather]`")
@@ -33,13 +33,13 @@ def check_needs(values: Mapping[str, Any], inspection: Inspection) -> None:
         _check_repeated(name, need["says"], inspection)
 
 
-def check_expanded(values: Mapping[str, Any], inspection: Inspection) -> None:
+def check_expanded(values: Mapping[str, Any], inspection: FileInspection) -> None:
     """Check expanded triggers whose schema is met. A capability without any is sound: all may have been deleted."""
     for name, expanded in values.items():
         _check_repeated(name, expanded["says"], inspection)
 
 
-def _check_repeated(name: str, says: list[Any], inspection: Inspection) -> None:
+def _check_repeated(name: str, says: list[Any], inspection: FileInspection) -> None:
     first: dict[str, int] = {}
     for index, text in kept(says):
         before = first.setdefault(text, index)

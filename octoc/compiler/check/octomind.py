@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from octoc.compiler.check.fields import report_unknown_fields
-from octoc.compiler.check.inspection import Inspection
+from octoc.compiler.check.inspection import FileInspection
 from octoc.compiler.check.schemas import fields
 from octoc.compiler.check.transports import check_transport
 from octoc.compiler.inputs.agents.manifest import AGENT_MANIFEST
@@ -22,12 +22,12 @@ _NEEDED_BY_OCTOMIND = ("timeout_seconds", "tools")
 _NEEDED_BY_PROGRAMS = ("args", *_NEEDED_BY_OCTOMIND)
 
 
-def check_config(values: Mapping[str, Any], inspection: Inspection) -> None:
+def check_config(values: Mapping[str, Any], inspection: FileInspection) -> None:
     """Check a capability's `config.toml` whose schema is met."""
     report_unknown_fields(values, fields(CAPABILITY_CONFIG), (), inspection)
 
 
-def check_provider(values: Mapping[str, Any], inspection: Inspection) -> None:
+def check_provider(values: Mapping[str, Any], inspection: FileInspection) -> None:
     """Check a provider file whose schema is met; one unsound server is cut, not the others."""
     report_unknown_fields(values, fields(CAPABILITY_PROVIDER), (), inspection)
     roles = values.get("roles", {})
@@ -36,7 +36,7 @@ def check_provider(values: Mapping[str, Any], inspection: Inspection) -> None:
     _check_shared(values, inspection)
 
 
-def check_manifest(values: Mapping[str, Any], inspection: Inspection) -> None:
+def check_manifest(values: Mapping[str, Any], inspection: FileInspection) -> None:
     """Check an agent manifest whose schema is met; one unsound server is cut, not the others."""
     report_unknown_fields(values, fields(AGENT_MANIFEST), (), inspection)
     known = fields(AGENT_MANIFEST, "properties", "roles", "items")
@@ -53,11 +53,11 @@ def check_manifest(values: Mapping[str, Any], inspection: Inspection) -> None:
     _check_shared(values, inspection)
 
 
-def _check_grant(grant: Mapping[str, Any], path: KeyPath, inspection: Inspection) -> None:
+def _check_grant(grant: Mapping[str, Any], path: KeyPath, inspection: FileInspection) -> None:
     report_unknown_fields(grant, fields(CAPABILITY_PROVIDER, "$defs", "grant"), path, inspection)
 
 
-def _check_shared(values: Mapping[str, Any], inspection: Inspection) -> None:
+def _check_shared(values: Mapping[str, Any], inspection: FileInspection) -> None:
     for part in ("deps", "mcp"):
         known = fields(CAPABILITY_PROVIDER, "$defs", part)
         report_unknown_fields(values.get(part, {}), known, (part,), inspection)
@@ -79,7 +79,7 @@ def _check_shared(values: Mapping[str, Any], inspection: Inspection) -> None:
         _check_server(server, path, inspection)
 
 
-def _check_server(server: Mapping[str, Any], path: KeyPath, inspection: Inspection) -> None:
+def _check_server(server: Mapping[str, Any], path: KeyPath, inspection: FileInspection) -> None:
     name = server["name"]
     report_unknown_fields(server, fields(CAPABILITY_PROVIDER, "$defs", "server"), path, inspection)
     if not check_transport(name, server, path, inspection):

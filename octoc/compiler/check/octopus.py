@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 
-from octoc.compiler.check.inspection import Inspection, dotted
+from octoc.compiler.check.inspection import FileInspection, dotted
 from octoc.compiler.check.schemas import schema_of
 from octoc.compiler.inputs.octopus_export import OCTOPUS_EXPORT
 from octoc.compiler.model.documents import kept
@@ -77,7 +77,7 @@ def named(values: Mapping[str, Any], key: str) -> str | None:
     return None if value is None else id_text(value)
 
 
-def check_export(values: Mapping[str, Any], inspection: Inspection) -> None:
+def check_export(values: Mapping[str, Any], inspection: FileInspection) -> None:
     """Check an export whose schema is met."""
     work = _Check(values=values, inspection=inspection)
     work.check_spelling()
@@ -92,7 +92,7 @@ def check_export(values: Mapping[str, Any], inspection: Inspection) -> None:
 @attrs.define(kw_only=True)
 class _Check:
     values: Mapping[str, Any]
-    inspection: Inspection
+    inspection: FileInspection
     paths: dict[str, dict[str, KeyPath]] = attrs.field(factory=dict)
     """List -> id -> the path of its entity."""
     homes: dict[str, list[tuple[str, KeyPath]]] = attrs.field(factory=dict)

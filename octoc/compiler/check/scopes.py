@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from octoc.compiler.check.inspection import Inspection
+from octoc.compiler.check.inspection import FileInspection
 from octoc.diagnostics.rules import check as rules
 
 
-def check_scopes(values: Mapping[str, Any], inspection: Inspection) -> None:
+def check_scopes(values: Mapping[str, Any], inspection: FileInspection) -> None:
     """Check a file of scopes whose schema is met; one without a table is reported."""
     if not values:
         inspection.report_empty("table", "add `[areas.NAME]`, `[groups.NAME]` or `[[grants]]`, or delete the file")
     check_tables(values, inspection)
 
 
-def check_tables(values: Mapping[str, Any], inspection: Inspection) -> None:
+def check_tables(values: Mapping[str, Any], inspection: FileInspection) -> None:
     """Check the tables of scopes in `values`, wherever they stand."""
     for name, group in values.get("groups", {}).items():
         if "area" in group and "agent" in group:

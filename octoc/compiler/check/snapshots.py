@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from octoc.compiler.check.inspection import Inspection
+from octoc.compiler.check.inspection import FileInspection
 from octoc.compiler.model.documents import kept
 from octoc.compiler.pin.snapshots import snapshot_file_name
 from octoc.diagnostics.rules import check as rules
 
 
-def check_snapshot(values: Mapping[str, Any], inspection: Inspection) -> None:
+def check_snapshot(values: Mapping[str, Any], inspection: FileInspection) -> None:
     """Check a snapshot whose schema is met; the second of two tools of one name is cut."""
     named = inspection.file.key.get("server", values["server"])
     if named not in (values["server"], snapshot_file_name(values["server"]).removesuffix(".json")):

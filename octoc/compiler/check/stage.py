@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from octoc.compiler.check.inspection import Inspection
+from octoc.compiler.check.inspection import FileInspection
 from octoc.compiler.check.schemas import validator_of
 from octoc.compiler.check.translate import report_errors
 from octoc.compiler.context import Context
@@ -49,7 +49,7 @@ def check_values(
     converted: Converted | None = None,
 ) -> Mapping[str, Any] | None:
     """Return the sound part of one file's values, the same object when all is sound; None when nothing is left."""
-    inspection = Inspection(file=file, sink=sink, kinds=kinds, converted=converted)
+    inspection = FileInspection(file=file, sink=sink, kinds=kinds, converted=converted)
     kind = file.kind
     if kind.exclude is not None and load_function(kind.exclude)(values, inspection):
         return None

@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from octoc.compiler.check.inspection import Inspection
+from octoc.compiler.check.inspection import FileInspection
 from octoc.compiler.fixes.edits import MakeFix, renamed
 from octoc.diagnostics.model import KeyPath, Place
 from octoc.diagnostics.rule import Rule
@@ -30,7 +30,7 @@ _FOUND_WORDS = {
 }
 
 
-def report_errors(errors: Iterable[ValidationError], inspection: Inspection, base: KeyPath = ()) -> None:
+def report_errors(errors: Iterable[ValidationError], inspection: FileInspection, base: KeyPath = ()) -> None:
     """Report each error of a validator, and cut what it makes unusable.
 
     Args:
@@ -66,7 +66,7 @@ def _expected_words(schema: Mapping[str, Any], kind: FileKind) -> str:
     return " or ".join(words[name] for name in names)
 
 
-def _wrong_type(error: ValidationError, path: KeyPath, inspection: Inspection) -> None:
+def _wrong_type(error: ValidationError, path: KeyPath, inspection: FileInspection) -> None:
     kind = inspection.file.kind
     schema = _mapping(error.schema)
     found = found_words(error.instance, kind)
@@ -90,7 +90,7 @@ def _wrong_type(error: ValidationError, path: KeyPath, inspection: Inspection) -
     )
 
 
-def _missing(error: ValidationError, path: KeyPath, inspection: Inspection) -> None:
+def _missing(error: ValidationError, path: KeyPath, inspection: FileInspection) -> None:
     # One error per missing key, none of which says its key: the table is reported once with all of them.
     instance, schema = _mapping(error.instance), _mapping(error.schema)
     known = schema.get("properties", {})
@@ -98,7 +98,7 @@ def _missing(error: ValidationError, path: KeyPath, inspection: Inspection) -> N
     cut = inspection.file.kind.cut_of(path)
     # A default stands in for what is missing.
     if inspection.file.kind.has_defaults and inspection.file.kind.unit_of(path) is None:
-        inspection = Inspection(file=inspection.file, sink=inspection.sink, converted=inspection.converted)
+        inspection = FileInspection(file=inspection.file, sink=inspection.sink, converted=inspection.converted)
     for key in (key for key in _strings(error.validator_value) if key not in instance):
         meant = [name for name in unknown if did_you_mean(name, [key])]
         example = known.get(key, {}).get("description", "")
@@ -112,7 +112,7 @@ def _missing(error: ValidationError, path: KeyPath, inspection: Inspection) -> N
         )
 
 
-def _unknown_keys(error: ValidationError, path: KeyPath, inspection: Inspection) -> None:
+def _unknown_keys(error: ValidationError, path: KeyPath, inspection: FileInspection) -> None:
     known = _mapping(error.schema).get("properties", {})
     instance = _mapping(error.instance)
     for key in (key for key in instance if key not in known):
@@ -127,7 +127,7 @@ def _unknown_keys(error: ValidationError, path: KeyPath, inspection: Inspection)
         )
 
 
-def _not_in_enum(error: ValidationError, path: KeyPath, inspection: Inspection) -> None:
+def _not_in_enum(error: ValidationError, path: KeyPath, inspection: FileInspection) -> None:
     allowed = _strings(error.validator_value)
     kind = inspection.file.kind
     if not isinstance(error.instance, str):
@@ -144,7 +144,7 @@ def _not_in_enum(error: ValidationError, path: KeyPath, inspection: Inspection) 
 
 
 def report_not_allowed(
-    value: str, allowed: Sequence[str], rule: Rule, path: KeyPath, inspection: Inspection, *, what: str = ""
+    value: str, allowed: Sequence[str], rule: Rule, path: KeyPath, inspection: FileInspection, *, what: str = ""
 ) -> None:
     """Report a word that is not one of `allowed`, and cut what it makes unusable; `what` is what the word is."""
     inspection.report(
@@ -157,7 +157,7 @@ def report_not_allowed(
     )
 
 
-def _no_alternative(error: ValidationError, path: KeyPath, inspection: Inspection) -> None:
+def _no_alternative(error: ValidationError, path: KeyPath, inspection: FileInspection) -> None:
     # The first alternative has the words that people look for.
     first = min(error.context or (), key=lambda each: each.schema_path[0], default=None)
     if first is not None:
@@ -165,12 +165,12 @@ def _no_alternative(error: ValidationError, path: KeyPath, inspection: Inspectio
 
 
 def _renamed(
-    inspection: Inspection, path: KeyPath, old: str, known: Iterable[str], *, part: str = "value"
+    inspection: FileInspection, path: KeyPath, old: str, known: Iterable[str], *, part: str = "value"
 ) -> MakeFix | None:
     return renamed(Place(file=inspection.file.display, path=path, part=part), old, known)
 
 
-def _out_of_range(error: ValidationError, path: KeyPath, inspection: Inspection) -> None:
+def _out_of_range(error: ValidationError, path: KeyPath, inspection: FileInspection) -> None:
     schema = _mapping(error.schema)
     words = {"minimum": "at least", "maximum": "at most", "exclusiveMinimum": "more than"}
     limits = " and ".join(f"{word} {schema[key]}" for key, word in words.items() if key in schema)
@@ -182,7 +182,7 @@ def _out_of_range(error: ValidationError, path: KeyPath, inspection: Inspection)
     )
 
 
-def _no_match(error: ValidationError, path: KeyPath, inspection: Inspection) -> None:
+def _no_match(error: ValidationError, path: KeyPath, inspection: FileInspection) -> None:
     text = str(error.instance)
     # A key that is not a name: the path ends at its table, and the key itself is what was tested.
     of_key = "propertyNames" in error.absolute_schema_path
@@ -203,7 +203,7 @@ def _no_match(error: ValidationError, path: KeyPath, inspection: Inspection) -> 
     )
 
 
-def _no_items(error: ValidationError, path: KeyPath, inspection: Inspection) -> None:
+def _no_items(error: ValidationError, path: KeyPath, inspection: FileInspection) -> None:
     inspection.report(
         rules.EMPTY_VALUE,
         f"`{inspection.dotted(path)}` is empty, expected at least {error.validator_value} element",
@@ -212,12 +212,12 @@ def _no_items(error: ValidationError, path: KeyPath, inspection: Inspection) -> 
     )
 
 
-def _other(error: ValidationError, path: KeyPath, inspection: Inspection) -> None:
+def _other(error: ValidationError, path: KeyPath, inspection: FileInspection) -> None:
     # A keyword of a schema that has no words here yet; a test keeps the schemas to the keywords below.
     inspection.report(rules.UNEXPECTED_VALUE, error.message, path, cut=inspection.file.kind.cut_of(path))
 
 
-_REPORTERS: dict[str, Callable[[ValidationError, KeyPath, Inspection], None]] = {
+_REPORTERS: dict[str, Callable[[ValidationError, KeyPath, FileInspection], None]] = {
     "type": _wrong_type,
     "required": _missing,
     "additionalProperties": _unknown_keys,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from octoc.compiler.check.inspection import Inspection
+from octoc.compiler.check.inspection import FileInspection
 from octoc.compiler.check.schemas import type_words
 from octoc.compiler.check.translate import report_errors, report_not_allowed
 from octoc.diagnostics.model import KeyPath
@@ -17,7 +17,7 @@ from octoc.references import find_references
 from octoc.transport_kinds import STANDARD, TransportKind, kind_by_field, kind_of_definition
 
 
-def check_transport(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: Inspection) -> bool:
+def check_transport(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: FileInspection) -> bool:
     """Report a definition that says too much or too little to connect; it is cut. Return whether it is sound."""
     if "command" in entry and "url" in entry:
         inspection.report(
@@ -61,7 +61,7 @@ def check_transport(name: str, entry: Mapping[str, Any], path: KeyPath, inspecti
 
 
 def _check_settings(
-    name: str, entry: Mapping[str, Any], kind: TransportKind, path: KeyPath, inspection: Inspection
+    name: str, entry: Mapping[str, Any], kind: TransportKind, path: KeyPath, inspection: FileInspection
 ) -> bool:
     """Check a definition's `settings` by the schema of its kind; what is unsound cuts the server."""
     if kind.settings is None:

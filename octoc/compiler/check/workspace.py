@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from octoc.compiler.check.inspection import Inspection
+from octoc.compiler.check.inspection import FileInspection
 from octoc.compiler.check.scopes import check_tables
 from octoc.compiler.fixes.edits import replaced
 from octoc.compiler.model.documents import kept
@@ -22,7 +22,7 @@ _OCTOMIND_PROFILES = ("public", "newest")
 _HEADS_ONLY = ("octo", "octopus")
 
 
-def check_workspace(values: Mapping[str, Any], inspection: Inspection) -> None:
+def check_workspace(values: Mapping[str, Any], inspection: FileInspection) -> None:
     """Check an `octoc.toml` whose schema is met; the second of two taps of one name is cut."""
     seen: dict[str, int] = {}
     for index, tap in kept(values.get("taps", [])):
@@ -52,7 +52,7 @@ def check_workspace(values: Mapping[str, Any], inspection: Inspection) -> None:
         )
 
 
-def _check_old_keys(values: Mapping[str, Any], inspection: Inspection) -> None:
+def _check_old_keys(values: Mapping[str, Any], inspection: FileInspection) -> None:
     for (section, old), new in RENAMED_KEYS.items():
         table = values.get(section, {})
         if old not in table:
@@ -69,7 +69,7 @@ def _check_old_keys(values: Mapping[str, Any], inspection: Inspection) -> None:
         )
 
 
-def _check_gate(routing: Mapping[str, Any], inspection: Inspection) -> None:
+def _check_gate(routing: Mapping[str, Any], inspection: FileInspection) -> None:
     """Report a profile of the other gate, and settings that are the other gate's alone."""
     if ("routing", "gate") in inspection.cut_before:
         return

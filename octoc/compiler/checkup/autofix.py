@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from octoc.compiler.checkup.check import CheckOutcome, check_target
-from octoc.compiler.checkup.target import Target
-from octoc.compiler.fixes.apply import Change, Fixed, inside, plan_fixes
+from octoc.compiler.checkup.target import CheckTarget
+from octoc.compiler.fixes.apply import FileChange, FixOutcome, inside, plan_fixes
 from octoc.compiler.workspace.paths import display_path, file_at
 from octoc.diagnostics.model import Diagnostic
 from octoc.masking import masked_lines
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from octoc.compiler.workspace.environment import Environment
 
 
-def fixes_of(target: Target, checkup: CheckOutcome, *, environment: Environment | None = None) -> Fixed:
+def fixes_of(target: CheckTarget, checkup: CheckOutcome, *, environment: Environment | None = None) -> FixOutcome:
     """Return which fixes of what `checkup` shows can be applied, and what the files then are; nothing is written."""
     is_workspace = target.folder is None and target.file is None
     roots = (target.root,) if is_workspace else tuple(target.shown or (target.folder or target.file or target.root,))
@@ -36,7 +36,7 @@ def fixes_of(target: Target, checkup: CheckOutcome, *, environment: Environment 
     return plan_fixes([each for each in checkup.diagnostics if target.shows(each)], locate, recheck, displays)
 
 
-def unified_diff(change: Change) -> list[str]:
+def unified_diff(change: FileChange) -> list[str]:
     """Return a change as lines of a unified diff, without line ends. What looks like a secret is masked in it."""
     texts = (data.decode("utf-8", "replace") for data in (change.before, change.after))
     before, after = (masked_lines(text.split("\n")) for text in texts)

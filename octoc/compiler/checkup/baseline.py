@@ -38,7 +38,7 @@ class BaselineError(Exception):
 
 
 @attrs.frozen(kw_only=True)
-class Compared:
+class BaselineComparison:
     """Findings compared with a baseline.
 
     Args:
@@ -99,7 +99,7 @@ def write_baseline(path: Path, found: Iterable[Diagnostic], base: Path) -> None:
 
 def compare(
     found: Sequence[Diagnostic], accepted: Counter[Key], *, base: Path, folder: Path, read: frozenset[Path]
-) -> Compared:
+) -> BaselineComparison:
     """Return which of `found` are new, in their order.
 
     Args:
@@ -120,7 +120,7 @@ def compare(
         path = Path(os.path.normpath(folder / file))
         if count > 0 and (path in read or not path.exists()):
             gone += count
-    return Compared(new=tuple(new), accepted=len(found) - len(new), gone=gone)
+    return BaselineComparison(new=tuple(new), accepted=len(found) - len(new), gone=gone)
 
 
 def _key(diagnostic: Diagnostic, base: Path, folder: Path) -> Key:

@@ -20,7 +20,7 @@ import attrs
 from octoc.bundle.digest import sha256_hex
 from octoc.compiler.cache.build_cache import CachedOutcome, build_key, recall, remember
 from octoc.compiler.cache.store import Cache, cache_key, code_stamp, workspace_cache
-from octoc.compiler.checkup.target import Target
+from octoc.compiler.checkup.target import CheckTarget
 from octoc.compiler.context import Context, Progress, no_progress
 from octoc.compiler.discover.stage import find_files
 from octoc.compiler.model.build import Build
@@ -31,7 +31,7 @@ from octoc.compiler.workspace.load import NO_OVERLAY, LoadedWorkspace, load_work
 from octoc.compiler.workspace.paths import LOCK_FILE, WORKSPACE_FILE, file_at
 from octoc.diagnostics.model import Diagnostic
 from octoc.diagnostics.rule import Scope, Severity
-from octoc.diagnostics.rules.lint_policy import UNUSED_SILENCE
+from octoc.diagnostics.rules.lint_policy import UNUSED_SUPPRESSION
 from octoc.plugin.manager import Plugins
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class CheckOutcome:
     """The result of a check.
 
     Args:
-        diagnostics: all findings, also those that `Target.shows` leaves out.
+        diagnostics: all findings, also those that `CheckTarget.shows` leaves out.
         read: the files that were looked at, absolute.
         workspaces: folders below, with an octoc.toml of their own, which were not looked at.
         unchanged: the findings are those of an earlier check of the same inputs.
@@ -72,11 +72,11 @@ def check_workspace(
         plugins: instead of those that the workspace names.
         use_cache: return the findings of an earlier check of the same inputs.
     """
-    return check_target(Target(root=root), plugins=plugins, progress=progress, use_cache=use_cache)
+    return check_target(CheckTarget(root=root), plugins=plugins, progress=progress, use_cache=use_cache)
 
 
 def check_target(
-    target: Target,
+    target: CheckTarget,
     *,
     plugins: Plugins | None = None,
     progress: Progress = no_progress,
@@ -119,7 +119,7 @@ def check_target(
     return CheckOutcome(diagnostics=diagnostics, read=read, workspaces=workspaces)
 
 
-def _found_in(target: Target, loaded: LoadedWorkspace) -> tuple[tuple[Discovered, ...], tuple[Path, ...]]:
+def _found_in(target: CheckTarget, loaded: LoadedWorkspace) -> tuple[tuple[Discovered, ...], tuple[Path, ...]]:
     settings, context = loaded.settings, loaded.context
     assert settings is not None  # noqa: S101  # the caller has looked
     if target.file is not None:
@@ -142,7 +142,9 @@ def _read_by(together: Iterable[Discovered], root: Path) -> Iterable[Path]:
         yield from (Path(os.path.normpath(file_at(root, link.place.file))) for link in discovered.default_links)
 
 
-def _key(target: Target, together: tuple[Discovered, ...], before: tuple[Diagnostic, ...], context: Context) -> str:
+def _key(
+    target: CheckTarget, together: tuple[Discovered, ...], before: tuple[Diagnostic, ...], context: Context
+) -> str:
     options: dict[str, Any] = {
         "check": [target.folder is not None, target.file is not None, code_stamp()],
         # What reading octoc.toml and looking through folders has found is part of the answer.
@@ -171,4 +173,4 @@ def _installed() -> str:
 def _stands_alone(found: Diagnostic, *, one_file: bool) -> bool:
     """Tell whether a finding about one file is true whatever other files there are."""
     # A suppression may be in use where the other files are.
-    return found.rule is not UNUSED_SILENCE and (not one_file or found.rule.scope is not Scope.WORKSPACE)
+    return found.rule is not UNUSED_SUPPRESSION and (not one_file or found.rule.scope is not Scope.WORKSPACE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from octoc.compiler.checkup.kinds import Known, kind_from_content, kind_from_path, known_as
-from octoc.compiler.checkup.target import Target
+from octoc.compiler.checkup.target import CheckTarget
 from octoc.compiler.context import Context
 from octoc.compiler.inputs.registry import FileKinds
 from octoc.compiler.model.documents import Discovered, FoundFile, Tap
@@ -23,7 +23,7 @@ from octoc.plugin.manager import load_plugins
 from octoc.plugin.rules import rule_finder
 
 
-def discover_one_file(target: Target, settings: WorkspaceSettings, context: Context) -> tuple[Discovered, ...]:
+def discover_one_file(target: CheckTarget, settings: WorkspaceSettings, context: Context) -> tuple[Discovered, ...]:
     """Return the one file of `target`; report and return nothing when it is of no known kind."""
     path = target.file
     assert path is not None  # noqa: S101  # the caller has looked

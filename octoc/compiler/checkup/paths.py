@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from octoc.compiler.checkup.check import CheckOutcome, check_target
-from octoc.compiler.checkup.target import Target, not_read, rebased, targets_of
+from octoc.compiler.checkup.target import CheckTarget, not_read, rebased, targets_of
 from octoc.compiler.context import Progress, no_progress
 from octoc.diagnostics.model import Diagnostic
 
@@ -29,7 +29,7 @@ class CheckedPaths:
 
     base: Path
     diagnostics: tuple[Diagnostic, ...]
-    parts: tuple[tuple[Target, CheckOutcome], ...]
+    parts: tuple[tuple[CheckTarget, CheckOutcome], ...]
 
 
 def check_paths(
@@ -48,17 +48,17 @@ def check_paths(
         environment: what the place of running has; None says nothing of it.
     """
     pending = targets_of(paths, cwd, workspace=workspace, kind=kind)
-    parts: list[tuple[Target, CheckOutcome]] = []
+    parts: list[tuple[CheckTarget, CheckOutcome]] = []
     while pending:
         target = pending.pop(0)
         checkup = check_target(target, progress=progress, use_cache=use_cache, environment=environment)
         parts.append((target, checkup))
         pending.extend(not_read(target, checkup.read))
-        pending.extend(Target(root=folder, shown=target.shown) for folder in checkup.workspaces)
+        pending.extend(CheckTarget(root=folder, shown=target.shown) for folder in checkup.workspaces)
     return gathered(parts, cwd, has_paths=bool(paths))
 
 
-def gathered(parts: Sequence[tuple[Target, CheckOutcome]], cwd: Path, *, has_paths: bool) -> CheckedPaths:
+def gathered(parts: Sequence[tuple[CheckTarget, CheckOutcome]], cwd: Path, *, has_paths: bool) -> CheckedPaths:
     """Return what was asked for of several checks. One check without named paths keeps its own root."""
     base = parts[0][0].root if len(parts) == 1 and not has_paths else cwd
     found = {

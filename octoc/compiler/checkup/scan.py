@@ -13,9 +13,9 @@ from pathlib import Path
 import attrs
 
 from octoc.compiler.checkup.kinds import Known, kind_from_content, kind_from_path, known_as
-from octoc.compiler.discover.found import Found
+from octoc.compiler.discover.found import DiscoveredLists
 from octoc.compiler.discover.tap import PARTS, add_skills, add_tap
-from octoc.compiler.discover.walk import Entry, Root, enter
+from octoc.compiler.discover.walk import FolderEntry, WalkRoot, enter
 from octoc.compiler.inputs.mcp.claude import MCP_FILE
 from octoc.compiler.inputs.registry import FileKinds
 from octoc.compiler.model.documents import Discovered, Tap
@@ -72,7 +72,7 @@ def scan_folder(base: Path, folder: Path, settings: WorkspaceSettings, sink: Dia
         elif here.name == "skills" and not looks_like_tap(here.parent):
             seen.skill_folders.append(here)
         seen.files.extend(_known_files(here, names, kinds))
-    root = Root(real=os.path.realpath(folder), what=f"`{display_path(base, folder)}`")
+    root = WalkRoot(real=os.path.realpath(folder), what=f"`{display_path(base, folder)}`")
     projects = {folder, *(_project_of(*file) for file in seen.files if file[1].kind.role == "servers")}
     together: list[Discovered] = []
     for project in sorted(projects):
@@ -120,14 +120,14 @@ def _of_project(
     files: list[tuple[Path, Known]],
     taps: list[Path],
     skill_folders: list[Path],
-    root: Root,
+    root: WalkRoot,
     settings: WorkspaceSettings,
     sink: DiagnosticSink,
 ) -> Iterator[Discovered]:
     # Where there are several, the first is the project's own; the others are other clients' and checked by themselves.
     mcp = sorted((entry for entry in files if entry[1].kind.role == "servers"), key=_mcp_rank)
     others = [entry for entry in files if entry[1].kind.role != "servers"]
-    own, in_taps = Found(sink=sink), Found(sink=sink)
+    own, in_taps = DiscoveredLists(sink=sink), DiscoveredLists(sink=sink)
     for path, known in [*mcp[:1], *sorted(others, key=lambda entry: entry[0])]:
         _add(base, path, known, root, own)
     for folder in skill_folders:
@@ -139,8 +139,8 @@ def _of_project(
         place = Place(file=display)
         name = path.name if path.name not in {tap.name for tap in in_taps.taps} else display
         in_taps.taps.append(Tap(name=name, root=path, display=display, precedence=len(in_taps.taps), place=place))
-        boundary = Root(real=os.path.realpath(path), what=f"tap `{display}`")
-        add_tap(Entry(path=path, display=display, root=boundary, is_dir=True), name, in_taps)
+        boundary = WalkRoot(real=os.path.realpath(path), what=f"tap `{display}`")
+        add_tap(FolderEntry(path=path, display=display, root=boundary, is_dir=True), name, in_taps)
     if own.files or in_taps.taps:
         yield Discovered(
             root=base,
@@ -155,13 +155,13 @@ def _of_project(
             attachments=(*own.attachments, *in_taps.attachments),
         )
     for path, known in mcp[1:]:
-        alone = Found(sink=sink)
+        alone = DiscoveredLists(sink=sink)
         _add(base, path, known, root, alone)
         if alone.files:
             yield Discovered(root=base, settings=settings, files=tuple(alone.files))
 
 
-def _add(base: Path, path: Path, known: Known, root: Root, found: Found) -> None:
+def _add(base: Path, path: Path, known: Known, root: WalkRoot, found: DiscoveredLists) -> None:
     entry = enter(path, display_path(base, path), root, found.sink)
     if entry is not None and not entry.is_dir:
         found.add(entry, known.kind, key=known.key, dialect=known.dialect)

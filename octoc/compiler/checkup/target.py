@@ -13,7 +13,7 @@ from octoc.diagnostics.model import Diagnostic, Span
 
 
 @attrs.frozen(kw_only=True)
-class Target:
+class CheckTarget:
     """Files that are checked together.
 
     Args:
@@ -43,7 +43,7 @@ class Target:
 
 def targets_of(
     paths: Sequence[Path], cwd: Path, *, workspace: Path | None = None, kind: str | None = None
-) -> list[Target]:
+) -> list[CheckTarget]:
     """Return what is to be checked for `paths`, which exist; for none, what `cwd` lies in.
 
     A path below an octoc.toml stands for that workspace, of which only the path's findings are shown; a file of a tap
@@ -56,9 +56,9 @@ def targets_of(
     if not paths:
         root = _normal(workspace) if workspace is not None else find_workspace(cwd)
         if root is not None and (root / WORKSPACE_FILE).exists():
-            return [Target(root=root)]
-        return [Target(root=root or cwd, folder=root or cwd)]
-    targets: dict[tuple[Path, Path | None, Path | None], Target] = {}
+            return [CheckTarget(root=root)]
+        return [CheckTarget(root=root or cwd, folder=root or cwd)]
+    targets: dict[tuple[Path, Path | None, Path | None], CheckTarget] = {}
     for path in (_normal(cwd / path) for path in paths):
         for target in _for_path(path, cwd, workspace, kind):
             key = (target.root, target.folder, target.file)
@@ -67,12 +67,12 @@ def targets_of(
     return list(targets.values())
 
 
-def not_read(target: Target, read: frozenset[Path]) -> list[Target]:
+def not_read(target: CheckTarget, read: frozenset[Path]) -> list[CheckTarget]:
     """Return a target of its own for each file that was named, and that the check of `target` did not read."""
     if target.file is not None:
         return []
     named = sorted(path for path in target.shown or () if path not in read and not path.is_dir())
-    return [Target(root=target.root, file=path) for path in named]
+    return [CheckTarget(root=target.root, file=path) for path in named]
 
 
 def rebased(found: Diagnostic, root: Path, base: Path) -> Diagnostic:
@@ -95,21 +95,21 @@ def rebased(found: Diagnostic, root: Path, base: Path) -> Diagnostic:
     )
 
 
-def _for_path(path: Path, cwd: Path, workspace: Path | None, kind: str | None) -> list[Target]:
+def _for_path(path: Path, cwd: Path, workspace: Path | None, kind: str | None) -> list[CheckTarget]:
     is_file = not path.is_dir()
     root = _normal(workspace) if workspace is not None else find_workspace(path.parent if is_file else path)
     base = cwd if path.is_relative_to(cwd) else path.parent if is_file else path
     if is_file and kind is not None:
-        return [Target(root=root or base, file=path, kind=kind)]
+        return [CheckTarget(root=root or base, file=path, kind=kind)]
     if root is not None and (root / WORKSPACE_FILE).exists():
-        return [Target(root=root, shown=None if path == root else frozenset({path}))]
+        return [CheckTarget(root=root, shown=None if path == root else frozenset({path}))]
     from octoc.compiler.checkup.scan import enclosing_tap  # a workspace needs none of it
 
     tap = enclosing_tap(path)
     if tap is not None:
         base = cwd if tap.is_relative_to(cwd) else tap
-        return [Target(root=base, folder=tap, shown=frozenset({path}))]
-    return [Target(root=base, file=path)] if is_file else [Target(root=base, folder=path)]
+        return [CheckTarget(root=base, folder=tap, shown=frozenset({path}))]
+    return [CheckTarget(root=base, file=path)] if is_file else [CheckTarget(root=base, folder=path)]
 
 
 def _both(one: frozenset[Path] | None, other: frozenset[Path] | None) -> frozenset[Path] | None:

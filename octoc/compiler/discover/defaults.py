@@ -12,8 +12,8 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from octoc.compiler.discover.found import Found
-from octoc.compiler.discover.walk import Entry, child
+from octoc.compiler.discover.found import DiscoveredLists
+from octoc.compiler.discover.walk import FolderEntry, child
 from octoc.compiler.inputs.capability import CAPABILITY_PROVIDER
 from octoc.compiler.model.documents import DefaultLink
 from octoc.compiler.read.text import UTF8_BOM
@@ -28,7 +28,7 @@ _LINK_TEXT = re.compile(rb"[^\s\"'=\[\]{}#]+\.toml(?:\r?\n)?\Z")
 _MAX_LINK_TEXT = 512
 
 
-def add_default(folder: Entry, tap: str, providers: Mapping[str, Entry], found: Found) -> None:
+def add_default(folder: FolderEntry, tap: str, providers: Mapping[str, FolderEntry], found: DiscoveredLists) -> None:
     """Add what `default.toml` of the capability at `folder` is, if it is there.
 
     Args:
@@ -45,7 +45,7 @@ def add_default(folder: Entry, tap: str, providers: Mapping[str, Entry], found: 
     display = f"{folder.display}/{DEFAULT_FILE}"
     provider = posixpath.normpath(target).removesuffix(".toml")
     if provider in providers:
-        entry = Entry(path=path, display=display, root=folder.root, is_dir=False)
+        entry = FolderEntry(path=path, display=display, root=folder.root, is_dir=False)
         link = DefaultLink(tap=tap, capability=folder.name, provider=provider, place=entry.place)
         found.default_links.append(link)
         return
@@ -56,13 +56,13 @@ def add_default(folder: Entry, tap: str, providers: Mapping[str, Entry], found: 
     found.sink.report(
         rules.BAD_DEFAULT,
         f"`{display}` leads to `{target}`, expected a provider beside it",
-        at=Entry(path=path, display=display, root=folder.root, is_dir=False).place,
+        at=FolderEntry(path=path, display=display, root=folder.root, is_dir=False).place,
         notes=(f"beside it: {beside}",),
         help=did_you_mean(provider, providers),
     )
 
 
-def _copied(path: Path, providers: Mapping[str, Entry]) -> str | None:
+def _copied(path: Path, providers: Mapping[str, FolderEntry]) -> str | None:
     """Return the file name of the provider that the file at `path` is a copy of, or None."""
     try:
         size = path.stat().st_size

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import stat
 
-from octoc.compiler.discover.found import Found, named
-from octoc.compiler.discover.walk import Entry, Root, children, is_compiled
+from octoc.compiler.discover.found import DiscoveredLists, named
+from octoc.compiler.discover.walk import FolderEntry, WalkRoot, children, is_compiled
 from octoc.compiler.model.documents import DepScript, DepTree, TreeFile
 from octoc.diagnostics.rules.bundle import DEPS_TREE_UNUSABLE
 
@@ -14,7 +14,7 @@ from octoc.diagnostics.rules.bundle import DEPS_TREE_UNUSABLE
 _LIBRARY = "lib"
 
 
-def add_deps(folder: Entry | None, tap: str, found: Found) -> None:
+def add_deps(folder: FolderEntry | None, tap: str, found: DiscoveredLists) -> None:
     """Add the scripts `<org>/<tool>.sh` of a tap's folder `deps/`, and its tree."""
     if folder is None:
         return
@@ -24,19 +24,19 @@ def add_deps(folder: Entry | None, tap: str, found: Found) -> None:
     found.dep_trees.append(DepTree(tap=tap, files=tuple(sorted(_tree(folder, found), key=lambda file: file.path))))
 
 
-def _add_scripts(org: Entry, tap: str, found: Found) -> None:
+def _add_scripts(org: FolderEntry, tap: str, found: DiscoveredLists) -> None:
     for entry in children(org, found.sink):
         if not entry.is_dir and entry.name.endswith(".sh"):
             name = f"{org.name}/{entry.name.removesuffix('.sh')}"
             found.dep_scripts.append(DepScript(tap=tap, name=name, path=entry.path, display=entry.display))
 
 
-def _tree(folder: Entry, found: Found) -> list[TreeFile]:
+def _tree(folder: FolderEntry, found: DiscoveredLists) -> list[TreeFile]:
     """Return every file and link below `folder`, except compiled Python.
 
     A link stays one, and is left out when it leads out of the folder.
     """
-    inside = Root(real=os.path.realpath(folder.path), what="`deps/`")
+    inside = WalkRoot(real=os.path.realpath(folder.path), what="`deps/`")
     files: list[TreeFile] = []
     pending = [folder]
     while pending:
@@ -60,7 +60,7 @@ def _tree(folder: Entry, found: Found) -> list[TreeFile]:
     return files
 
 
-def _relative(entry: Entry, inside: Root) -> str:
+def _relative(entry: FolderEntry, inside: WalkRoot) -> str:
     """Return where a link leads, relative to its own folder; empty when that is outside."""
     real = os.path.realpath(entry.path)
     if not inside.holds(real):

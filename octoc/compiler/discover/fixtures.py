@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from typing import Literal
 
-from octoc.compiler.discover.found import Found
-from octoc.compiler.discover.walk import Entry, children, enter
+from octoc.compiler.discover.found import DiscoveredLists
+from octoc.compiler.discover.walk import FolderEntry, children, enter
 from octoc.compiler.inputs.routing import BACKGROUND, EXPANDED_FILE, FIXTURES
 from octoc.compiler.model.settings import RoutingSettings, WorkspaceSettings
 from octoc.diagnostics.model import Place
@@ -17,7 +17,7 @@ from octoc.plugin.file_kinds import FileKind
 _WILD = frozenset("*?[")
 
 
-def add_fixtures(workspace: Entry, settings: WorkspaceSettings, found: Found) -> None:
+def add_fixtures(workspace: FolderEntry, settings: WorkspaceSettings, found: DiscoveredLists) -> None:
     """Add every file that a pattern of `fixtures` matches, sorted by path for each pattern; none twice.
 
     A pattern that matches nothing is an error, unless it is the default. `*` and `?` match inside one name.
@@ -28,13 +28,13 @@ def add_fixtures(workspace: Entry, settings: WorkspaceSettings, found: Found) ->
             found.add(entry, FIXTURES, key={"file": entry.path.stem})
 
 
-def add_background(workspace: Entry, settings: WorkspaceSettings, found: Found) -> None:
+def add_background(workspace: FolderEntry, settings: WorkspaceSettings, found: DiscoveredLists) -> None:
     """Add every file that a pattern of `background` matches."""
     for entry in _of_setting(workspace, settings, "background", found):
         found.add(entry, BACKGROUND, key={"file": entry.path.stem})
 
 
-def add_workspace_files(workspace: Entry, kinds: Iterable[FileKind], found: Found) -> None:
+def add_workspace_files(workspace: FolderEntry, kinds: Iterable[FileKind], found: DiscoveredLists) -> None:
     """Add the files of each kind that a build reads whatever the settings say, sorted by path for each pattern."""
     for kind in kinds:
         for pattern in kind.workspace_files:
@@ -44,8 +44,8 @@ def add_workspace_files(workspace: Entry, kinds: Iterable[FileKind], found: Foun
 
 
 def _of_setting(
-    workspace: Entry, settings: WorkspaceSettings, key: Literal["fixtures", "background"], found: Found
-) -> Iterator[Entry]:
+    workspace: FolderEntry, settings: WorkspaceSettings, key: Literal["fixtures", "background"], found: DiscoveredLists
+) -> Iterator[FolderEntry]:
     """Yield the files that the patterns of `[routing] key` match, each once."""
     patterns: tuple[str, ...] = getattr(settings.routing, key)
     is_default = patterns == getattr(RoutingSettings(), key)
@@ -54,8 +54,8 @@ def _of_setting(
 
 
 def files_matching(
-    workspace: Entry, patterns: tuple[str, ...], setting: Place, found: Found, *, may_be_none: bool
-) -> Iterator[Entry]:
+    workspace: FolderEntry, patterns: tuple[str, ...], setting: Place, found: DiscoveredLists, *, may_be_none: bool
+) -> Iterator[FolderEntry]:
     """Yield the files that patterns of octoc.toml match, each once, sorted by path for each pattern.
 
     Args:
@@ -85,7 +85,7 @@ def files_matching(
             )
 
 
-def _matching(folder: Entry, parts: list[str], found: Found) -> Iterator[Entry]:
+def _matching(folder: FolderEntry, parts: list[str], found: DiscoveredLists) -> Iterator[FolderEntry]:
     if not parts or not folder.is_dir:
         yield from () if parts else (folder,)
         return

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import attrs
 
-from octoc.compiler.discover.walk import Entry
+from octoc.compiler.discover.walk import FolderEntry
 from octoc.compiler.model.documents import Attachment, DefaultLink, DepScript, DepTree, FoundFile, SkillFolder, Tap
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules import read as rules
@@ -15,7 +15,7 @@ from octoc.plugin.file_kinds import NO_DIALECT, Dialect, FileKind
 
 
 @attrs.define(kw_only=True)
-class Found:
+class DiscoveredLists:
     """The lists of `Discovered` while they are made."""
 
     sink: DiagnosticSink
@@ -33,7 +33,7 @@ class Found:
 
     def add(
         self,
-        entry: Entry,
+        entry: FolderEntry,
         kind: FileKind,
         *,
         tap: str | None = None,
@@ -45,7 +45,7 @@ class Found:
         )
 
 
-def named(entry: Entry, name: str, what: str, sink: DiagnosticSink) -> bool:
+def named(entry: FolderEntry, name: str, what: str, sink: DiagnosticSink) -> bool:
     """Tell whether `name`, which the path of `entry` gives to `what`, is a name; report it when it is not."""
     if is_name(name):
         return True
@@ -58,6 +58,6 @@ def named(entry: Entry, name: str, what: str, sink: DiagnosticSink) -> bool:
     return False
 
 
-def toml_stem(entry: Entry) -> str | None:
+def toml_stem(entry: FolderEntry) -> str | None:
     """Return the name of a `.toml` file without its ending; None for all else."""
     return entry.name.removesuffix(".toml") if not entry.is_dir and entry.name.endswith(".toml") else None

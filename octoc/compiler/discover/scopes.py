@@ -7,8 +7,8 @@ from typing import Any
 import attrs
 
 from octoc.compiler.discover.fixtures import files_matching
-from octoc.compiler.discover.found import Found
-from octoc.compiler.discover.walk import Entry
+from octoc.compiler.discover.found import DiscoveredLists
+from octoc.compiler.discover.walk import FolderEntry
 from octoc.compiler.inputs.scopes import SCOPES
 from octoc.compiler.model.settings import ScopeSettings, WorkspaceSettings
 from octoc.diagnostics.model import DiagnosticSink
@@ -16,7 +16,7 @@ from octoc.diagnostics.rule import Rule
 
 
 class _Counting(DiagnosticSink):
-    """Passes on what is reported, and counts it: also what the workspace silences."""
+    """Passes on what is reported, and counts it: also what the workspace suppresses."""
 
     def __init__(self, sink: DiagnosticSink) -> None:
         super().__init__()
@@ -28,7 +28,7 @@ class _Counting(DiagnosticSink):
         self._to.report(rule, message, **what)
 
 
-def add_scopes(workspace: Entry, settings: WorkspaceSettings, found: Found) -> bool:
+def add_scopes(workspace: FolderEntry, settings: WorkspaceSettings, found: DiscoveredLists) -> bool:
     """Add every file that a pattern matches; tells whether all that is asked for is there and may be used."""
     sink = _Counting(found.sink)
     watched = attrs.evolve(found, sink=sink)

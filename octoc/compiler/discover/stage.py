@@ -10,10 +10,10 @@ import attrs
 
 from octoc.compiler.context import Context
 from octoc.compiler.discover.fixtures import add_background, add_fixtures, add_workspace_files
-from octoc.compiler.discover.found import Found
+from octoc.compiler.discover.found import DiscoveredLists
 from octoc.compiler.discover.scopes import add_scopes
 from octoc.compiler.discover.tap import add_agent_folder, add_skills, add_tap, is_agent_markdown
-from octoc.compiler.discover.walk import Entry, Root, enter, files_below
+from octoc.compiler.discover.walk import FolderEntry, WalkRoot, enter, files_below
 from octoc.compiler.inputs.agents.markdown import AGENT_MD
 from octoc.compiler.inputs.mcp.servers import MCP
 from octoc.compiler.inputs.registry import FileKinds
@@ -40,11 +40,13 @@ def find_files(settings: WorkspaceSettings, context: Context) -> Discovered:
     """
     root = context.root.absolute()
     sink = context.sink
-    in_taps = Found(sink=sink, locked=context.locked)
+    in_taps = DiscoveredLists(sink=sink, locked=context.locked)
     for ref in settings.taps:
         _add_tap(root, ref, in_taps)
-    own = Found(sink=sink, locked=context.locked)
-    workspace = Entry(path=root, display=".", root=Root(real=os.path.realpath(root), what="the workspace"), is_dir=True)
+    own = DiscoveredLists(sink=sink, locked=context.locked)
+    workspace = FolderEntry(
+        path=root, display=".", root=WalkRoot(real=os.path.realpath(root), what="the workspace"), is_dir=True
+    )
     for index, path in enumerate(settings.mcp_files):
         entry = _named_path(workspace, settings, ("mcp", "files", index), path, sink)
         if entry is not None and _is(entry, "file", settings, ("mcp", "files", index), sink):
@@ -76,7 +78,7 @@ def find_files(settings: WorkspaceSettings, context: Context) -> Discovered:
     )
 
 
-def _add_tap(root: Path, ref: TapRef, found: Found) -> None:
+def _add_tap(root: Path, ref: TapRef, found: DiscoveredLists) -> None:
     path = file_at(root, ref.path)
     display = display_of(root, ref.path)
     at = ref.place.child("path")
@@ -90,15 +92,15 @@ def _add_tap(root: Path, ref: TapRef, found: Found) -> None:
         )
         return
     # The workspace names this folder, so it may be anywhere, and may be a link. Its contents may not lead out of it.
-    boundary = Root(real=os.path.realpath(path), what=f"tap `{ref.name}`")
+    boundary = WalkRoot(real=os.path.realpath(path), what=f"tap `{ref.name}`")
     tap = Tap(name=ref.name, root=path, display=display, precedence=len(found.taps), place=ref.place)
     found.taps.append(tap)
-    add_tap(Entry(path=path, display=display, root=boundary, is_dir=True), ref.name, found)
+    add_tap(FolderEntry(path=path, display=display, root=boundary, is_dir=True), ref.name, found)
 
 
 def _named_path(
-    workspace: Entry, settings: WorkspaceSettings, key: tuple[str, str, int], path: str, sink: DiagnosticSink
-) -> Entry | None:
+    workspace: FolderEntry, settings: WorkspaceSettings, key: tuple[str, str, int], path: str, sink: DiagnosticSink
+) -> FolderEntry | None:
     """Return the entry at a path of octoc.toml. One that is not there is an error, unless the path is a default."""
     at = settings.place.child(*key)
     absolute = os.path.normpath(workspace.path / path)
@@ -123,7 +125,7 @@ def _written(settings: WorkspaceSettings, section: str) -> tuple[str, ...]:
 
 
 def _is(
-    entry: Entry, expected: str, settings: WorkspaceSettings, key: tuple[str, str, int], sink: DiagnosticSink
+    entry: FolderEntry, expected: str, settings: WorkspaceSettings, key: tuple[str, str, int], sink: DiagnosticSink
 ) -> bool:
     if entry.is_dir == (expected == "folder"):
         return True
@@ -133,7 +135,7 @@ def _is(
     return False
 
 
-def _add_agents(folder: Entry, found: Found, kinds: FileKinds) -> None:
+def _add_agents(folder: FolderEntry, found: DiscoveredLists, kinds: FileKinds) -> None:
     dialect = kinds.dialect_of(AGENT_MD, PurePosixPath(folder.display, "agent"))
     if not dialect.reads_subfolders:
         add_agent_folder(folder, None, found)

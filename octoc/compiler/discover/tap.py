@@ -8,8 +8,8 @@ from pathlib import Path
 
 from octoc.compiler.discover.defaults import DEFAULT, add_default
 from octoc.compiler.discover.deps import add_deps
-from octoc.compiler.discover.found import Found, named, toml_stem
-from octoc.compiler.discover.walk import Entry, child, children, files_below, is_compiled, subfolder
+from octoc.compiler.discover.found import DiscoveredLists, named, toml_stem
+from octoc.compiler.discover.walk import FolderEntry, child, children, files_below, is_compiled, subfolder
 from octoc.compiler.inputs.agents.manifest import AGENT_MANIFEST
 from octoc.compiler.inputs.agents.markdown import AGENT_MD
 from octoc.compiler.inputs.agents.octo import AGENT_FILE, OCTO
@@ -24,7 +24,7 @@ RESOURCE_FOLDERS = ("assets", "references", "scripts")
 PARTS = ("agents", "capabilities", "deps", "skills")
 
 
-def add_tap(root: Entry, tap: str, found: Found) -> None:
+def add_tap(root: FolderEntry, tap: str, found: DiscoveredLists) -> None:
     """Add everything in the tap whose folder is `root`."""
     folders = {part: subfolder(root, part, found.sink) for part in PARTS}
     if not any(folders.values()):
@@ -47,7 +47,7 @@ def add_tap(root: Entry, tap: str, found: Found) -> None:
         add_skills(folders["skills"], tap, found)
 
 
-def add_skills(parent: Entry, tap: str, found: Found) -> None:
+def add_skills(parent: FolderEntry, tap: str, found: DiscoveredLists) -> None:
     """Add every `<name>/SKILL.md` in `parent`; `tap` is empty for a folder of the workspace's own.
 
     A folder that was added before is left out: `.claude/skills` is often a link to `.agents/skills`, or full of them.
@@ -59,7 +59,7 @@ def add_skills(parent: Entry, tap: str, found: Found) -> None:
             _add_skill(folder, tap, found)
 
 
-def add_agent_folder(folder: Entry, tap: str | None, found: Found) -> None:
+def add_agent_folder(folder: FolderEntry, tap: str | None, found: DiscoveredLists) -> None:
     """Add `<dir>/AGENT.md` and `<domain>/<spec>.toml` below `folder`; in a workspace (`tap` None) also its `*.md`.
 
     A manifest at another depth is reported: nothing reads it.
@@ -86,19 +86,19 @@ def add_agent_folder(folder: Entry, tap: str | None, found: Found) -> None:
             _report_misplaced(entry, f"{folder.display}/<domain>/<spec>.toml", found)
 
 
-def is_agent_markdown(entry: Entry) -> bool:
+def is_agent_markdown(entry: FolderEntry) -> bool:
     """Tell whether a file of an agents folder may define an agent. `AGENTS.md` is instructions, and something else."""
     return entry.name.endswith(".md") and entry.name != "AGENTS.md"
 
 
-def _folders(parent: Entry | None, what: str, found: Found) -> list[Entry]:
+def _folders(parent: FolderEntry | None, what: str, found: DiscoveredLists) -> list[FolderEntry]:
     if parent is None:
         return []
     inside = [entry for entry in children(parent, found.sink) if entry.is_dir]
     return [entry for entry in inside if named(entry, entry.name, what, found.sink)]
 
 
-def _add_capability(folder: Entry, tap: str, found: Found) -> None:
+def _add_capability(folder: FolderEntry, tap: str, found: DiscoveredLists) -> None:
     listed = list(children(folder, found.sink))
     _report_too_deep(listed, f"{folder.display}/<provider>.toml", found)
     stems = {stem: entry for entry in listed if (stem := _own_stem(entry)) is not None}
@@ -119,7 +119,7 @@ def _add_capability(folder: Entry, tap: str, found: Found) -> None:
         )
 
 
-def _report_too_deep(listed: list[Entry], expected: str, found: Found) -> None:
+def _report_too_deep(listed: list[FolderEntry], expected: str, found: DiscoveredLists) -> None:
     """Report TOML files in the folders among `listed`, which is one folder's contents."""
     for inside in listed:
         for file in files_below(inside, found.sink) if inside.is_dir else ():
@@ -127,17 +127,17 @@ def _report_too_deep(listed: list[Entry], expected: str, found: Found) -> None:
                 _report_misplaced(file, expected, found)
 
 
-def _report_misplaced(entry: Entry, expected: str, found: Found) -> None:
+def _report_misplaced(entry: FolderEntry, expected: str, found: DiscoveredLists) -> None:
     message = f"nothing reads `{entry.display}`: it is not at `{expected}`"
     found.sink.report(rules.MISPLACED_FILE, message, at=entry.place, help="move it there, or out of the tap")
 
 
-def _own_stem(entry: Entry) -> str | None:
+def _own_stem(entry: FolderEntry) -> str | None:
     stem = toml_stem(entry)
     return None if stem == DEFAULT else stem
 
 
-def _add_skill(folder: Entry, tap: str, found: Found) -> None:
+def _add_skill(folder: FolderEntry, tap: str, found: DiscoveredLists) -> None:
     file = child(folder, "SKILL.md", found.sink)
     if file is None or file.is_dir:
         if tap:  # a project's folder of skills may group them in others
@@ -174,7 +174,7 @@ def _add_skill(folder: Entry, tap: str, found: Found) -> None:
     )
 
 
-def _report_compiled(entry: Entry, found: Found) -> None:
+def _report_compiled(entry: FolderEntry, found: DiscoveredLists) -> None:
     """Report a file that Python may run in place of its source, where each file that runs must be in the lock."""
     if found.locked:
         message = f"the lock does not pin `{entry.display}`, which Python may run in place of its source"
@@ -188,7 +188,7 @@ def _is_executable(path: Path) -> bool:
         return False
 
 
-def _unlisted(folder: Entry, found: Found) -> tuple[str, ...]:
+def _unlisted(folder: FolderEntry, found: DiscoveredLists) -> tuple[str, ...]:
     """Return the names of a skill's other folders. One whose name starts with a dot or `__` is a tool's own."""
     names = (entry.name for entry in children(folder, found.sink) if entry.is_dir)
     return tuple(sorted(name for name in names if name not in RESOURCE_FOLDERS and not name.startswith((".", "__"))))

@@ -18,7 +18,7 @@ _SKIPPED = frozenset({".DS_Store", ".git", "Thumbs.db", "desktop.ini"})
 
 
 @attrs.frozen(kw_only=True)
-class Root:
+class WalkRoot:
     """What links may not leave: the workspace or a tap. `real` is its path without links; messages say `what`."""
 
     real: str
@@ -29,12 +29,12 @@ class Root:
 
 
 @attrs.frozen(kw_only=True)
-class Entry:
+class FolderEntry:
     """A file or folder below a root. `display` is its path as diagnostics name it; `is_dir` follows links."""
 
     path: Path
     display: str
-    root: Root
+    root: WalkRoot
     is_dir: bool
 
     @property
@@ -46,7 +46,7 @@ class Entry:
         return Place(file=self.display)
 
 
-def enter(path: Path, display: str, root: Root, sink: DiagnosticSink) -> Entry | None:
+def enter(path: Path, display: str, root: WalkRoot, sink: DiagnosticSink) -> FolderEntry | None:
     """Return the entry at `path`, following links; report and return None when it may not be used or is not there.
 
     Nothing at all at `path` is silent: the caller knows whether something should be there.
@@ -72,10 +72,10 @@ def enter(path: Path, display: str, root: Root, sink: DiagnosticSink) -> Entry |
             help="copy what it leads to, or name that folder as a tap of its own",
         )
         return None
-    return Entry(path=path, display=display, root=root, is_dir=stat.S_ISDIR(mode))
+    return FolderEntry(path=path, display=display, root=root, is_dir=stat.S_ISDIR(mode))
 
 
-def children(folder: Entry, sink: DiagnosticSink, *, hidden: bool = False) -> Iterator[Entry]:
+def children(folder: FolderEntry, sink: DiagnosticSink, *, hidden: bool = False) -> Iterator[FolderEntry]:
     """Yield what is in `folder`, sorted by name.
 
     Hidden entries (a leading `.`) are part of no format: they are skipped unless `hidden`. Always skipped are `.git`,
@@ -100,27 +100,27 @@ def children(folder: Entry, sink: DiagnosticSink, *, hidden: bool = False) -> It
             if entry is not None:
                 yield entry
         else:
-            yield Entry(path=path, display=display, root=folder.root, is_dir=is_dir)
+            yield FolderEntry(path=path, display=display, root=folder.root, is_dir=is_dir)
 
 
-def is_compiled(entry: Entry) -> bool:
+def is_compiled(entry: FolderEntry) -> bool:
     """Tell whether Python wrote the file beside a source that it imported: it differs between machines."""
     return entry.path.parent.name == "__pycache__" and entry.name.endswith(".pyc")
 
 
-def child(folder: Entry, name: str, sink: DiagnosticSink) -> Entry | None:
+def child(folder: FolderEntry, name: str, sink: DiagnosticSink) -> FolderEntry | None:
     """Return the entry `name` of `folder`, or None when it is not there or may not be used (see `enter`)."""
     display = f"{folder.display}/{name}" if folder.display != "." else name
     return enter(folder.path / name, display, folder.root, sink)
 
 
-def subfolder(folder: Entry, name: str, sink: DiagnosticSink) -> Entry | None:
+def subfolder(folder: FolderEntry, name: str, sink: DiagnosticSink) -> FolderEntry | None:
     """Return the folder `name` of `folder`, or None; a file of that name does not count."""
     found = child(folder, name, sink)
     return found if found is not None and found.is_dir else None
 
 
-def files_below(folder: Entry, sink: DiagnosticSink, *, hidden: bool = False) -> Iterator[Entry]:
+def files_below(folder: FolderEntry, sink: DiagnosticSink, *, hidden: bool = False) -> Iterator[FolderEntry]:
     """Yield every file in `folder` and its subfolders, folder by folder. A folder reached twice is walked once.
 
     Hidden entries are skipped unless `hidden`, as `children` says.
@@ -129,7 +129,7 @@ def files_below(folder: Entry, sink: DiagnosticSink, *, hidden: bool = False) ->
     """
     seen: set[str] = set()
     holding = tuple(str(parent) for parent in Path(os.path.realpath(folder.path)).parents)
-    pending: list[tuple[Entry, tuple[str, ...]]] = [(folder, holding)]
+    pending: list[tuple[FolderEntry, tuple[str, ...]]] = [(folder, holding)]
     while pending:
         here, above = pending.pop()
         real = os.path.realpath(here.path)

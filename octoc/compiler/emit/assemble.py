@@ -44,7 +44,7 @@ from octoc.compiler.model.resolved import (
     ServerGrant,
     Skill,
 )
-from octoc.compiler.model.scopes import Member, Scopes
+from octoc.compiler.model.scopes import AgentPlacement, Scopes
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.read.text import UTF8_BOM
 from octoc.compiler.resolve.bundle_fields import bundle_fields
@@ -248,14 +248,16 @@ def _agents(build: Build, texts: BlobBuilder) -> Iterator[AgentEntry]:
     for name, registry in sorted(build.scoped.registries.items()):
         servers_prompt = build.prompts.get(name, "")
         if name in agents:
-            yield _agent(agents[name], registry, servers_prompt, members.get(name, Member()), texts)
+            yield _agent(agents[name], registry, servers_prompt, members.get(name, AgentPlacement()), texts)
         else:
             yield AgentEntry(
                 name=name, kind="octo", type=name, servers_prompt=texts.add_text(servers_prompt), registry=registry
             )
 
 
-def _agent(agent: Agent, registry: Registry, servers_prompt: str, member: Member, texts: BlobBuilder) -> AgentEntry:
+def _agent(
+    agent: Agent, registry: Registry, servers_prompt: str, member: AgentPlacement, texts: BlobBuilder
+) -> AgentEntry:
     source = agent.source
     # Octomind's escapes; in files of other systems the signs are text.
     written = unescaped if source.kind == OCTOMIND.name else str

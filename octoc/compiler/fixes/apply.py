@@ -28,7 +28,7 @@ Locate = Callable[[str], Path | None]
 
 
 @attrs.frozen(kw_only=True)
-class Change:
+class FileChange:
     """One file before and after. `path` is the file itself, behind links."""
 
     display: str
@@ -38,7 +38,7 @@ class Change:
 
 
 @attrs.frozen(kw_only=True)
-class Fixed:
+class FixOutcome:
     """What fixing comes to.
 
     Args:
@@ -47,13 +47,13 @@ class Fixed:
         outside: those whose fix is for a file that may not be changed.
     """
 
-    changes: tuple[Change, ...] = ()
+    changes: tuple[FileChange, ...] = ()
     applied: tuple[Diagnostic, ...] = ()
     refused: tuple[Diagnostic, ...] = ()
     outside: tuple[Diagnostic, ...] = ()
 
 
-def plan_fixes(found: Sequence[Diagnostic], locate: Locate, recheck: Recheck, displays: Iterable[str]) -> Fixed:
+def plan_fixes(found: Sequence[Diagnostic], locate: Locate, recheck: Recheck, displays: Iterable[str]) -> FixOutcome:
     """Return which fixes of `found` to apply, and what the files then are. Nothing is written.
 
     Args:
@@ -88,7 +88,7 @@ def plan_fixes(found: Sequence[Diagnostic], locate: Locate, recheck: Recheck, di
             continue
         state, found = trial, after
         applied.extend(chosen)
-    return Fixed(changes=state.changes(), applied=tuple(applied), refused=tuple(refused.values()), outside=outside)
+    return FixOutcome(changes=state.changes(), applied=tuple(applied), refused=tuple(refused.values()), outside=outside)
 
 
 def choose(found: Iterable[Diagnostic], locate: Locate) -> list[Diagnostic]:
@@ -144,7 +144,7 @@ def apply_edits(data: bytes, edits: Sequence[Edit]) -> bytes | None:
         return None
 
 
-def write_changes(changes: Sequence[Change]) -> str | None:
+def write_changes(changes: Sequence[FileChange]) -> str | None:
     """Write all files, or leave all as they were and return why.
 
     Each file is replaced whole and keeps its mode. A provider's copy that stands as `default.toml` stays its copy.
@@ -156,7 +156,7 @@ def write_changes(changes: Sequence[Change]) -> str | None:
                 return f"`{change.display}` has changed meanwhile"
         except OSError as error:
             return f"`{change.display}` cannot be read: {why(error)}"
-    written: list[Change] = []
+    written: list[FileChange] = []
     for change in changes:
         try:
             write_whole(change.path, change.after, mode=change.path.stat().st_mode & 0o7777)
@@ -213,10 +213,10 @@ class _State:
         names = self.names[path]
         return next((name for name in names if name.rpartition("/")[2] == path.name), names[0])
 
-    def changes(self) -> tuple[Change, ...]:
+    def changes(self) -> tuple[FileChange, ...]:
         changed = (path for path, data in self.contents.items() if data != self.before[path])
         return tuple(
-            Change(display=self._own_name(path), path=path, before=self.before[path], after=self.contents[path])
+            FileChange(display=self._own_name(path), path=path, before=self.before[path], after=self.contents[path])
             for path in sorted(changed)
         )
 
@@ -245,7 +245,7 @@ def _unreadable(found: Iterable[Diagnostic]) -> set[str]:
     }
 
 
-def _copies(changes: Iterable[Change]) -> Iterable[Change]:
+def _copies(changes: Iterable[FileChange]) -> Iterable[FileChange]:
     for change in changes:
         default = change.path.with_name("default.toml")
         if (

@@ -1,4 +1,4 @@
-"""The dense part of a search index: a vector for each tool, and the deeds nearest to it."""
+"""The dense part of a search index: a vector for each tool, and the intents nearest to it."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from octoc.compiler.index import deeds as own
+from octoc.compiler.index import tool_intents as own
 from octoc.search.fields import VIEW_WEIGHTS, ToolText, views
-from octoc.search.index import Deeds, Rows, Vector, lexical_arrays, mixed
+from octoc.search.index import Rows, ToolIntents, Vector, lexical_arrays, mixed
 from octoc.search.words import words
 
 
 def texts_of(tools: Sequence[ToolText], servers: Sequence[str]) -> tuple[str, ...]:
     """Return the texts whose vectors `dense_arrays` needs, without repeated ones."""
-    wanted = dict.fromkeys([*map(_spoken, servers), *own.texts_of(own.deeds())])
+    wanted = dict.fromkeys([*map(_spoken, servers), *own.texts_of(own.tool_intents())])
     for tool in tools:
         wanted.update(dict.fromkeys(text for text in views(tool) if text.strip()))
     return tuple(wanted)
@@ -30,11 +30,11 @@ def dense_arrays(
     of_servers = np.stack([vectors[_spoken(name)] for name in servers]).astype(np.float32)
     matrix = np.stack([np.zeros_like(of_servers[0]), *(_vector(tool, vectors) for tool in tools)])[1:]
     stored = Rows.of(matrix)
-    of_deeds = own.deed_arrays(own.deeds(), vectors)
-    deeds = Deeds.of(of_deeds)
-    nearest, weights = deeds.nearest(matrix)
+    of_intents = own.intent_arrays(own.tool_intents(), vectors)
+    intents = ToolIntents.of(of_intents)
+    nearest, weights = intents.nearest(matrix)
     expanded = [
-        attrs.evolve(tool, expansion=deeds.terms_of(nearest[row], weights[row])) for row, tool in enumerate(tools)
+        attrs.evolve(tool, expansion=intents.terms_of(nearest[row], weights[row])) for row, tool in enumerate(tools)
     ]
     return {
         **lexical_arrays(expanded),
@@ -43,7 +43,7 @@ def dense_arrays(
         "server_vectors": of_servers,
         "deed_of": nearest,
         "deed_weights": weights,
-        **of_deeds,
+        **of_intents,
     }
 
 

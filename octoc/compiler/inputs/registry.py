@@ -81,7 +81,7 @@ class CoreFileKinds:
 
 
 @attrs.frozen(kw_only=True)
-class Form:
+class FileForm:
     """What a file is: its kind, and its dialect where the kind has several."""
 
     kind: FileKind
@@ -114,7 +114,7 @@ class FileKinds:
         """Return all dialects of a kind."""
         return tuple(dialect for dialect in self.dialects if dialect.kind == kind.name)
 
-    def form_of(self, path: PurePath) -> Form | None:
+    def form_of(self, path: PurePath) -> FileForm | None:
         """Return what `path` and the names of files beside it say; None when they say nothing. No file is opened."""
         matching = [
             form
@@ -127,7 +127,7 @@ class FileKinds:
             return None
         kind = min((form.kind for form in matching), key=self.kinds.index)
         dialects = [form.dialect for form in matching if form.kind is kind and form.dialect is not NO_DIALECT]
-        return Form(kind=kind, dialect=min(dialects, key=self._order, default=kind.dialect or NO_DIALECT))
+        return FileForm(kind=kind, dialect=min(dialects, key=self._order, default=kind.dialect or NO_DIALECT))
 
     def of_workspace(self, path: PurePath) -> FileKind | None:
         """Return the kind that a build of a workspace would read `path` as, if the workspace is in the right folder."""
@@ -162,11 +162,11 @@ class FileKinds:
         return next(fitting, dialect)
 
     @cached_property
-    def named(self) -> Mapping[str, Form]:
+    def named(self) -> Mapping[str, FileForm]:
         """What `--kind` takes: a file's kind, and its dialect where clients have files of it."""
-        kinds = {kind.name: Form(kind=kind) for kind in self.kinds}
+        kinds = {kind.name: FileForm(kind=kind) for kind in self.kinds}
         forms = {
-            f"{one.kind}:{one.name}": Form(kind=kinds[one.kind].kind, dialect=one)
+            f"{one.kind}:{one.name}": FileForm(kind=kinds[one.kind].kind, dialect=one)
             for one in self.dialects
             if one.patterns and one.kind in kinds
         }
@@ -191,10 +191,12 @@ class FileKinds:
         return own if self.plugins is None else (*own, *self.plugins.file_kinds())
 
     @cached_property
-    def _by_pattern(self) -> _Patterns[Form]:
+    def _by_pattern(self) -> _Patterns[FileForm]:
         kinds = {kind.name: kind for kind in self.kinds}
-        forms = [(Form(kind=kind), kind.patterns) for kind in self.kinds]
-        forms += [(Form(kind=kinds[one.kind], dialect=one), one.patterns) for one in self.dialects if one.kind in kinds]
+        forms = [(FileForm(kind=kind), kind.patterns) for kind in self.kinds]
+        forms += [
+            (FileForm(kind=kinds[one.kind], dialect=one), one.patterns) for one in self.dialects if one.kind in kinds
+        ]
         return _Patterns(forms)
 
     @cached_property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from octoc.compiler.lint.workspace import LintWorkspace
+from octoc.compiler.lint.workspace import LintRun
 from octoc.compiler.workspace.environment import Variable, contract
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.lint_env import ENVIRONMENT_CONTRACT, UNSET_VARIABLE
@@ -15,7 +15,7 @@ _SHOWN = 5
 
 
 @lint_check(ENVIRONMENT_CONTRACT, UNSET_VARIABLE)
-def check_environment(workspace: LintWorkspace, sink: DiagnosticSink) -> None:
+def check_environment(workspace: LintRun, sink: DiagnosticSink) -> None:
     """Report each required variable that the environment lacks, at its first reference, with what needs it."""
     environment = workspace.environment
     if environment is None:

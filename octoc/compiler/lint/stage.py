@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from octoc.compiler.context import Context
 from octoc.compiler.lint.core import CoreChecks
-from octoc.compiler.lint.workspace import LintWorkspace, lint_workspace
+from octoc.compiler.lint.workspace import LintRun, lint_workspace
 from octoc.compiler.model.build import Build
 from octoc.compiler.policy.report import report_policy
 from octoc.diagnostics.model import DiagnosticSink
@@ -30,7 +30,7 @@ def lint(build: Build, context: Context) -> Build:
     return build
 
 
-def _run(entry: RegisteredCheck, workspace: LintWorkspace, sink: DiagnosticSink) -> None:
+def _run(entry: RegisteredCheck, workspace: LintRun, sink: DiagnosticSink) -> None:
     """Run one check. Report an exception of a plugin's check; an exception of octoc's own is a bug and propagates."""
     own = sink.only(entry.check.rules)
     if entry.is_own:

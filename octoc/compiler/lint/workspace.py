@@ -16,12 +16,12 @@ from octoc.compiler.model.resolved import Server
 from octoc.compiler.workspace.environment import Environment
 from octoc.compiler.workspace.files import regular_bytes
 from octoc.compiler.workspace.paths import LOCK_FILE
-from octoc.diagnostics.rule import Need
+from octoc.diagnostics.rule import Requirement
 from octoc.plugin.manager import Plugins
 
 
 @attrs.frozen(kw_only=True)
-class LintWorkspace(Build):
+class LintRun(Build):
     """A build with the plugins, environment and lock of this run. A check that needs only the build takes a `Build`.
 
     Args:
@@ -33,7 +33,7 @@ class LintWorkspace(Build):
 
     plugins: Plugins
     strict: bool
-    has: frozenset[Need]
+    has: frozenset[Requirement]
     environment: Environment | None
     lock: LockContent | None
 
@@ -42,16 +42,16 @@ class LintWorkspace(Build):
         return self.resolved.servers
 
 
-def lint_workspace(build: Build, context: Context) -> LintWorkspace:
+def lint_workspace(build: Build, context: Context) -> LintRun:
     """Return the input of this run's lint checks."""
     lock = _lock(context) if context.compares_lock else None
     met = {
-        Need.GATE: build.calibrated.gate is not None and build.embedded.triggers is not None,
-        Need.ENVIRONMENT: context.environment is not None,
-        Need.LOCK: lock is not None,
-        Need.SNAPSHOTS: any(server.snapshot is not None for server in build.resolved.servers),
+        Requirement.GATE: build.calibrated.gate is not None and build.embedded.triggers is not None,
+        Requirement.ENVIRONMENT: context.environment is not None,
+        Requirement.LOCK: lock is not None,
+        Requirement.SNAPSHOTS: any(server.snapshot is not None for server in build.resolved.servers),
     }
-    return LintWorkspace(
+    return LintRun(
         **attrs.asdict(build, recurse=False),
         plugins=context.plugins,
         strict=is_strict(build, context),

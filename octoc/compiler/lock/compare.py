@@ -44,14 +44,14 @@ _BIT = {True: "became executable", False: "is no longer executable"}
 
 
 @attrs.frozen
-class Change:
+class LockChange:
     """One difference. `text` is one line, true of both a build that follows it and one that must not."""
 
     rule: Rule
     text: str
 
 
-def changes(old: LockContent, new: LockContent) -> tuple[Change, ...]:
+def changes(old: LockContent, new: LockContent) -> tuple[LockChange, ...]:
     """Return every difference from `old` to `new`, in the lock's order of sections, by name.
 
     Another bundle is one only where nothing else says why it is another one.
@@ -60,11 +60,11 @@ def changes(old: LockContent, new: LockContent) -> tuple[Change, ...]:
     if old.revision < new.revision:
         pinned = "skills' files, `deps/`, local programs and the bundle"
         text = f"revision is {new.revision}, was {old.revision}: {pinned} are pinned, too"
-        return (Change(LOCK_OLDER, text), *found)
+        return (LockChange(LOCK_OLDER, text), *found)
     return found or tuple(_bundle(old.bundle, new.bundle))
 
 
-def _all(old: LockContent, new: LockContent) -> Iterator[Change]:
+def _all(old: LockContent, new: LockContent) -> Iterator[LockChange]:
     # An older lock does not have what became an input since then: that alone does not count as a change.
     before = _what_it_has(old, new) if old.revision < new.revision else old
     yield from _each(STALE_TAP, "tap", before.taps, new.taps, _tap)
@@ -75,12 +75,12 @@ def _all(old: LockContent, new: LockContent) -> Iterator[Change]:
     yield from _snapshots(old.snapshots, new.snapshots)
     yield from _each(STALE_ENCODER, "encoder", _encoder(old), _encoder(new), _other)
     yield from _each(STALE_GATE, "gate", _gate(old), _gate(new), _texts)
-    yield from _each(STALE_SEARCH, "search", _search(old), _search(new), _deeds)
+    yield from _each(STALE_SEARCH, "search", _search(old), _search(new), _intents)
     yield from _each(STALE_PLUGIN, "plugin", old.plugins, new.plugins, _was("version"))
     yield from _each(STALE_SCOPE, "agent", old.agents, new.agents, _agent)
     yield from _each(STALE_SETTING, "setting", old.settings.values, new.settings.values, _setting)
     if old.settings.values == new.settings.values and old.settings.digest != new.settings.digest:
-        yield Change(STALE_SETTING, "settings: the digest is not that of the values")
+        yield LockChange(STALE_SETTING, "settings: the digest is not that of the values")
 
 
 def _what_it_has(old: LockContent, new: LockContent) -> LockContent:
@@ -95,33 +95,33 @@ def _what_it_has(old: LockContent, new: LockContent) -> LockContent:
     return attrs.evolve(old, files={**new.files, **old.files}, taps=taps, executable=new.executable)
 
 
-def _bits(old: tuple[str, ...], new: tuple[str, ...], files: Mapping[str, str]) -> Iterator[Change]:
+def _bits(old: tuple[str, ...], new: tuple[str, ...], files: Mapping[str, str]) -> Iterator[LockChange]:
     """Yield each file of the workspace whose executable bit changed. One that was removed was reported."""
     for path in sorted(set(old).symmetric_difference(new).intersection(files)):
-        yield Change(STALE_FILE, f"file `{path}` {_BIT[path in new]}")
+        yield LockChange(STALE_FILE, f"file `{path}` {_BIT[path in new]}")
 
 
-def _bundle(old: BundleLock | None, new: BundleLock | None) -> Iterator[Change]:
+def _bundle(old: BundleLock | None, new: BundleLock | None) -> Iterator[LockChange]:
     if old is None or new is None:
         if old is not new:
-            yield Change(STALE_BUNDLE, f"the digest of the bundle {_REMOVED if new is None else _ADDED}")
+            yield LockChange(STALE_BUNDLE, f"the digest of the bundle {_REMOVED if new is None else _ADDED}")
         return
     yield from _each(STALE_BUNDLE, "bundle member", old.members, new.members, _other)
     yield from _each(STALE_BUNDLE, "what the bundle is made of:", old.made_of, new.made_of, _other)
     if old.members == new.members and old.digest != new.digest:
-        yield Change(STALE_BUNDLE, "the digest of the bundle changed, and no member did")
+        yield LockChange(STALE_BUNDLE, "the digest of the bundle changed, and no member did")
 
 
 def _each(
     rule: Rule, what: str, old: Mapping[str, V], new: Mapping[str, V], differ: Callable[[V, V], str]
-) -> Iterator[Change]:
+) -> Iterator[LockChange]:
     for name in sorted(old.keys() | new.keys()):
         if name not in old:
-            yield Change(rule, f"{what} `{name}` {_ADDED}")
+            yield LockChange(rule, f"{what} `{name}` {_ADDED}")
         elif name not in new:
-            yield Change(rule, f"{what} `{name}` {_REMOVED}")
+            yield LockChange(rule, f"{what} `{name}` {_REMOVED}")
         elif old[name] != new[name]:
-            yield Change(rule, f"{what} `{name}`{differ(old[name], new[name])}")
+            yield LockChange(rule, f"{what} `{name}`{differ(old[name], new[name])}")
 
 
 def _encoder(content: LockContent) -> dict[str, EncoderLock]:
@@ -149,8 +149,8 @@ def _texts(old: GateLock, new: GateLock) -> str:
     return f" changed: {', '.join(changed)}"
 
 
-def _deeds(_old: SearchLock, _new: SearchLock) -> str:
-    return " changed: deeds"
+def _intents(_old: SearchLock, _new: SearchLock) -> str:
+    return " changed: tool intents"
 
 
 def _was(what: str) -> Callable[[str, str], str]:
@@ -186,16 +186,16 @@ def _server(old: ServerLock, new: ServerLock) -> str:
     return f": package is `{new.package}`, was `{old.package}`"
 
 
-def _snapshots(old: Mapping[str, SnapshotLock], new: Mapping[str, SnapshotLock]) -> Iterator[Change]:
+def _snapshots(old: Mapping[str, SnapshotLock], new: Mapping[str, SnapshotLock]) -> Iterator[LockChange]:
     for name in sorted(old.keys() | new.keys()):
         if name not in old or name not in new:
-            yield Change(STALE_SNAPSHOT, f"snapshot of `{name}` {_REMOVED if name in old else _ADDED}")
+            yield LockChange(STALE_SNAPSHOT, f"snapshot of `{name}` {_REMOVED if name in old else _ADDED}")
         elif old[name].tools != new[name].tools:
             before = {f"{name}/{tool}": pin for tool, pin in old[name].tools.items()}
             after = {f"{name}/{tool}": pin for tool, pin in new[name].tools.items()}
             yield from _each(STALE_SNAPSHOT, "tool", before, after, _tool)
         elif old[name] != new[name]:
-            yield Change(STALE_SNAPSHOT, f"snapshot of `{name}` changed, its tools did not")
+            yield LockChange(STALE_SNAPSHOT, f"snapshot of `{name}` changed, its tools did not")
 
 
 def _agent(old: AgentLock, new: AgentLock) -> str:

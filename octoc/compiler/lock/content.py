@@ -96,9 +96,9 @@ class GateLock:
 
 @attrs.frozen(kw_only=True)
 class SearchLock:
-    """An index made with an encoder: `deeds` is the digest of what octoc knows of tools and of how people ask."""
+    """An index made with an encoder; `tool_intents` is the digest of the texts of the tool intents."""
 
-    deeds: str
+    tool_intents: str
 
 
 @attrs.frozen(kw_only=True)
@@ -170,7 +170,7 @@ def content_of(
         encoder=encoder,
         gate=gate,
         # An index of words alone has only what stands in the snapshots.
-        search=SearchLock(deeds=deeds_digest()) if "says" in build.search.arrays else None,
+        search=SearchLock(tool_intents=intents_digest()) if "says" in build.search.arrays else None,
         plugins=dict(plugins),
         agents=agents_of(build),
         bundle=bundle_lock(parts, _made_of(build)),
@@ -248,7 +248,7 @@ def shipped_texts() -> Mapping[str, str]:
 
 
 @cache
-def deeds_digest() -> str:
-    """Return the digest of the text file that search's deeds stand in."""
-    text = Path(__file__).parents[1].joinpath("index", "deeds.toml").read_text("utf-8")
+def intents_digest() -> str:
+    """Return the digest of the file of tool intents."""
+    text = Path(__file__).parents[1].joinpath("index", "tool_intents.toml").read_text("utf-8")
     return sha256_hex(text.encode())

@@ -9,7 +9,7 @@ import attrs
 from octoc.bundle.digest import canonical_json, sha256_hex
 from octoc.bundle.model import AgentSettings, Registry
 from octoc.compiler.model.build import Build
-from octoc.compiler.model.scopes import Member
+from octoc.compiler.model.scopes import AgentPlacement
 
 
 @attrs.frozen(kw_only=True)
@@ -42,12 +42,12 @@ def agents_of(build: Build) -> Mapping[str, AgentLock]:
     for tool in build.scoped.tools:
         sizes[tool.id.server] = sizes.get(tool.id.server, 0) + 1
     return {
-        name: _agent(registry, scopes.members.get(name, Member()), build, sizes)
+        name: _agent(registry, scopes.members.get(name, AgentPlacement()), build, sizes)
         for name, registry in sorted(build.scoped.registries.items())
     }
 
 
-def _agent(registry: Registry, member: Member, build: Build, sizes: Mapping[str, int]) -> AgentLock:
+def _agent(registry: Registry, member: AgentPlacement, build: Build, sizes: Mapping[str, int]) -> AgentLock:
     ids = [build.scoped.tools[index].id for index in registry.tools]
     grants = (*registry.unlisted, *registry.unlisted_direct)
     globs = sorted({f"{grant.server}/{glob}" for grant in grants for glob in grant.globs})

@@ -15,7 +15,7 @@ from octoc.compiler.embed.encoder_findings import has_failed
 from octoc.compiler.emit.assemble import assemble
 from octoc.compiler.emit.paths import bundle_target, way_to_workspace
 from octoc.compiler.emit.strictness import is_withheld
-from octoc.compiler.lock.compare import Change, changes
+from octoc.compiler.lock.compare import LockChange, changes
 from octoc.compiler.lock.content import LockContent, content_of
 from octoc.compiler.lock.executable import with_bits_of
 from octoc.compiler.lock.inputs import inputs_digest
@@ -150,7 +150,7 @@ def _read(path: Path, context: Context) -> LockContent | None:
     raise _UnusableLockError
 
 
-def _report_stale(found: tuple[Change, ...], context: Context) -> None:
+def _report_stale(found: tuple[LockChange, ...], context: Context) -> None:
     for change in found:
         context.sink.report(change.rule, change.text, at=Span(file=LOCK_FILE), help=_UPDATE)
 

@@ -10,12 +10,12 @@ import attrs
 from octoc.compiler.check.octopus import ID_KEYS, Listed, id_of, id_text, listed, named, tenants_of
 from octoc.compiler.check.schemas import schema_of
 from octoc.compiler.inputs.octopus_export import OCTOPUS_EXPORT
-from octoc.compiler.migrate.texts import Extra, Names, extras_of, slug
+from octoc.compiler.migrate.texts import ExtraField, Names, extras_of, slug
 from octoc.compiler.model.documents import kept
 
 
 @attrs.frozen(kw_only=True)
-class Named:
+class ExportedItem:
     """What all things of an export have. `name` is octoc's, `label` Octopus's; `id` is as the export has it."""
 
     id: str
@@ -23,16 +23,16 @@ class Named:
     label: str
     description: str = ""
     is_active: bool = True
-    extras: tuple[Extra, ...] = ()
+    extras: tuple[ExtraField, ...] = ()
 
 
 @attrs.frozen(kw_only=True)
-class Tenant(Named):
+class ExportedTenant(ExportedItem):
     """A tenant: hosts and tools get its id, so the id is its name in octoc, too."""
 
 
 @attrs.frozen(kw_only=True)
-class Area(Named):
+class ExportedArea(ExportedItem):
     """An area; `agents` and `default` are ids, the agents in the order of the export, each once."""
 
     tenant: str | None = None
@@ -41,7 +41,7 @@ class Area(Named):
 
 
 @attrs.frozen(kw_only=True)
-class Group(Named):
+class ExportedGroup(ExportedItem):
     """A tool group, with the id of its area; None is global."""
 
     area: str | None = None
@@ -49,7 +49,7 @@ class Group(Named):
 
 
 @attrs.frozen(kw_only=True)
-class AgentServer:
+class ExportedServer:
     """A tool server as one agent has it. `tools` None is all of them."""
 
     label: str
@@ -58,39 +58,39 @@ class AgentServer:
     timeout_ms: float | None
     enabled: bool
     tools: tuple[str, ...] | None
-    extras: tuple[Extra, ...] = ()
+    extras: tuple[ExtraField, ...] = ()
 
 
 @attrs.frozen(kw_only=True)
-class Agent(Named):
+class ExportedAgent(ExportedItem):
     """An agent; `tenant` is the id of its own, or of the only one there is."""
 
     tenant: str | None = None
     prompt: str = ""
     model: str = ""
-    servers: tuple[AgentServer, ...] = ()
+    servers: tuple[ExportedServer, ...] = ()
 
 
 @attrs.frozen(kw_only=True)
-class Assignment:
+class ExportedAssignment:
     """Which agent has which group, by id."""
 
     agent: str
     group: str
     enabled: bool
-    extras: tuple[Extra, ...] = ()
+    extras: tuple[ExtraField, ...] = ()
 
 
 @attrs.frozen(kw_only=True)
 class Export:
     """All of an export, by id and in its order; `extras` are lists that octoc does not know."""
 
-    tenants: Mapping[str, Tenant]
-    areas: Mapping[str, Area]
-    groups: Mapping[str, Group]
-    agents: Mapping[str, Agent]
-    assignments: tuple[Assignment, ...]
-    extras: tuple[Extra, ...] = ()
+    tenants: Mapping[str, ExportedTenant]
+    areas: Mapping[str, ExportedArea]
+    groups: Mapping[str, ExportedGroup]
+    agents: Mapping[str, ExportedAgent]
+    assignments: tuple[ExportedAssignment, ...]
+    extras: tuple[ExtraField, ...] = ()
 
 
 def read_export(values: Mapping[str, Any]) -> Export:
@@ -108,7 +108,7 @@ def read_export(values: Mapping[str, Any]) -> Export:
     )
 
 
-def _tenants(values: Mapping[str, Any], ids: Iterable[str]) -> Mapping[str, Tenant]:
+def _tenants(values: Mapping[str, Any], ids: Iterable[str]) -> Mapping[str, ExportedTenant]:
     names = Names()
     found = {}
     said = {_id(entity, "tenants"): entity for entity in listed(values, "tenants")}
@@ -117,11 +117,11 @@ def _tenants(values: Mapping[str, Any], ids: Iterable[str]) -> Mapping[str, Tena
         # Exactly the id where octoc takes it: tools are sent it, and know it.
         name = names.take(tenant if slug(tenant) == tenant.lower() else slug(tenant) or "tenant")
         shared = {} if entity is None else _shared(entity, "tenant")
-        found[tenant] = Tenant(id=tenant, name=name, **{"label": "", **shared})
+        found[tenant] = ExportedTenant(id=tenant, name=name, **{"label": "", **shared})
     return found
 
 
-def _areas(values: Mapping[str, Any], only: str | None) -> dict[str, Area]:
+def _areas(values: Mapping[str, Any], only: str | None) -> dict[str, ExportedArea]:
     names = Names()
     found = {}
     for entity in listed(values, "areas"):
@@ -130,7 +130,7 @@ def _areas(values: Mapping[str, Any], only: str | None) -> dict[str, Area]:
         agents = [_id(ref, "agents") if isinstance(ref, Listed) else id_text(ref) for ref in refs]
         said = [extra for ref in refs if isinstance(ref, Listed) for extra in _extras(ref.values, "agent_ref")]
         shared["extras"] = (*shared["extras"], *said)
-        found[number] = Area(
+        found[number] = ExportedArea(
             id=number,
             name=names.take(slug(shared["label"]) or f"area-{slug(number)}"),
             tenant=named(entity.values, "tenantId") or only,
@@ -141,14 +141,14 @@ def _areas(values: Mapping[str, Any], only: str | None) -> dict[str, Area]:
     return found
 
 
-def _groups(values: Mapping[str, Any], areas: Mapping[str, Area]) -> dict[str, Group]:
+def _groups(values: Mapping[str, Any], areas: Mapping[str, ExportedArea]) -> dict[str, ExportedGroup]:
     names = Names()
     found = {}
     for entity in listed(values, "toolGroups"):
         shared, number = _shared(entity, "group"), _id(entity, "toolGroups")
         area = named(entity.values, "areaId") or entity.under
         within = areas[area].name if area is not None else "global"
-        found[number] = Group(
+        found[number] = ExportedGroup(
             id=number,
             name=names.take(slug(shared["label"]) or f"group-{slug(number)}", within=within),
             area=area,
@@ -158,12 +158,12 @@ def _groups(values: Mapping[str, Any], areas: Mapping[str, Area]) -> dict[str, G
     return found
 
 
-def _agents(values: Mapping[str, Any], only: str | None) -> dict[str, Agent]:
+def _agents(values: Mapping[str, Any], only: str | None) -> dict[str, ExportedAgent]:
     names = Names()
     found = {}
     for entity in listed(values, "agents"):
         shared, number = _shared(entity, "agent"), _id(entity, "agents")
-        found[number] = Agent(
+        found[number] = ExportedAgent(
             id=number,
             name=names.take(slug(shared["label"], strict=True) or f"agent-{slug(number)}"),
             tenant=named(entity.values, "tenantId") or only,
@@ -175,9 +175,9 @@ def _agents(values: Mapping[str, Any], only: str | None) -> dict[str, Agent]:
     return found
 
 
-def _server(values: Mapping[str, Any]) -> AgentServer:
+def _server(values: Mapping[str, Any]) -> ExportedServer:
     tools = values.get("toolFilter")
-    return AgentServer(
+    return ExportedServer(
         label=values["name"].strip(),
         url=values["baseUrl"].strip().rstrip("/"),
         credential=int(values.get("credentialId") or 0),
@@ -188,8 +188,8 @@ def _server(values: Mapping[str, Any]) -> AgentServer:
     )
 
 
-def _assignments(values: Mapping[str, Any]) -> tuple[Assignment, ...]:
-    found: dict[tuple[str, str], Assignment] = {}
+def _assignments(values: Mapping[str, Any]) -> tuple[ExportedAssignment, ...]:
+    found: dict[tuple[str, str], ExportedAssignment] = {}
     for entity in listed(values, "assignments"):
         agent = named(entity.values, "agentId") or entity.under or ""
         group = id_text(entity.values["toolGroupId"])
@@ -197,7 +197,7 @@ def _assignments(values: Mapping[str, Any]) -> tuple[Assignment, ...]:
         extras = _extras(entity.values, "assignment")
         before = found.get((agent, group))
         extras = extras if before is None else (*before.extras, *extras)
-        found[agent, group] = Assignment(agent=agent, group=group, enabled=enabled, extras=extras)
+        found[agent, group] = ExportedAssignment(agent=agent, group=group, enabled=enabled, extras=extras)
     return tuple(found.values())
 
 
@@ -210,7 +210,7 @@ def _shared(entity: Listed, what: str) -> dict[str, Any]:
     }
 
 
-def _extras(values: Mapping[str, Any], what: str) -> tuple[Extra, ...]:
+def _extras(values: Mapping[str, Any], what: str) -> tuple[ExtraField, ...]:
     return extras_of(values, schema_of(OCTOPUS_EXPORT)["$defs"][what]["properties"])
 
 

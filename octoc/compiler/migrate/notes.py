@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from octoc.compiler.migrate.texts import Extra
+from octoc.compiler.migrate.texts import ExtraField
 from octoc.lists import some_names
 
 _MOST_NAMED = 5
@@ -36,7 +36,7 @@ class Notes:
     def add(self, line: str) -> None:
         self._lines[line] = None
 
-    def kept(self, what: str, label: str, extras: Iterable[Extra]) -> str:
+    def kept(self, what: str, label: str, extras: Iterable[ExtraField]) -> str:
         """Return the text of a comment on fields that have no place, and note them."""
         lines = []
         for extra in extras:

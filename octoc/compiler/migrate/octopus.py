@@ -16,7 +16,7 @@ import tomlkit
 
 from octoc.compiler.check.stage import check_values
 from octoc.compiler.inputs.octopus_export import OCTOPUS_EXPORT
-from octoc.compiler.migrate.export import Agent, Export, read_export
+from octoc.compiler.migrate.export import Export, ExportedAgent, read_export
 from octoc.compiler.migrate.notes import Notes
 from octoc.compiler.migrate.scopes import scope_files
 from octoc.compiler.migrate.servers import MCP_FILE, plan_servers
@@ -103,7 +103,7 @@ def _say_names(export: Export, notes: Notes) -> None:
                 notes.add(f"{what} `{thing.label}` ({thing.id}) is called `{thing.name}`")
 
 
-def _agent_file(agent: Agent, notes: Notes) -> str:
+def _agent_file(agent: ExportedAgent, notes: Notes) -> str:
     lines = ["---", yaml_comment(plain(f"Agent {agent.id} of Octopus: {agent.label}"))]
     lines += [f"name: {agent.name}", f"description: {quoted(agent.description or agent.label)}"]
     if agent.model:

@@ -10,10 +10,10 @@ import tomlkit
 from tomlkit import TOMLDocument
 from tomlkit.items import Table
 
-from octoc.compiler.migrate.export import Area, Export, Group, Named
+from octoc.compiler.migrate.export import Export, ExportedArea, ExportedGroup, ExportedItem
 from octoc.compiler.migrate.notes import Notes
 from octoc.compiler.migrate.servers import ServerPlan
-from octoc.compiler.migrate.texts import Extra, Names, plain
+from octoc.compiler.migrate.texts import ExtraField, Names, plain
 from octoc.compiler.workspace.toml_text import add_comment, add_table, add_tables
 from octoc.lists import name_list
 
@@ -48,7 +48,7 @@ class _Work:
     def __attrs_post_init__(self) -> None:
         self.group_names = Names(group.name for group in self.export.groups.values())
 
-    def tenant(self, tenant: Named) -> TOMLDocument:
+    def tenant(self, tenant: ExportedItem) -> TOMLDocument:
         block = _block()
         if tenant.name != tenant.id:
             self.notes.add(f"tenant `{tenant.id}` is called `{tenant.name}`: hosts and tools get that name")
@@ -57,11 +57,11 @@ class _Work:
         self.keep(table, "tenant", tenant.label or tenant.id, tenant.extras)
         return block
 
-    def what(self, thing: Named) -> dict[str, Any]:
+    def what(self, thing: ExportedItem) -> dict[str, Any]:
         text = ": ".join(dict.fromkeys(text for text in (thing.label, thing.description) if text))
         return {**({"description": text} if text else {}), **({} if thing.is_active else _OFF)}
 
-    def area(self, area: Area) -> TOMLDocument:
+    def area(self, area: ExportedArea) -> TOMLDocument:
         values: dict[str, Any] = {}
         if area.tenant is not None:
             values["tenant"] = self.export.tenants[area.tenant].name
@@ -85,7 +85,7 @@ class _Work:
             if group.area == area:
                 yield self.group(group)
 
-    def group(self, group: Group) -> TOMLDocument:
+    def group(self, group: ExportedGroup) -> TOMLDocument:
         own = [one for one in self.export.assignments if one.group == group.id]
         on = [one.agent for one in own if one.enabled]
         block = _block(f"Tool group {group.id} of Octopus: {group.label}")
@@ -111,7 +111,7 @@ class _Work:
             add_tables(block, "grants", [*self.grant(group, on, enabled=True), *self.grant(group, off, enabled=False)])
         return block
 
-    def grant(self, group: Group, agents: Sequence[str], *, enabled: bool) -> list[dict[str, Any]]:
+    def grant(self, group: ExportedGroup, agents: Sequence[str], *, enabled: bool) -> list[dict[str, Any]]:
         area = None if group.area is None else self.export.areas[group.area]
         for agent in agents:
             if area is not None and enabled and agent not in area.agents:
@@ -177,7 +177,7 @@ class _Work:
     def names(self, agents: Iterable[str]) -> list[str]:
         return [self.export.agents[agent].name for agent in agents]
 
-    def keep(self, to: TOMLDocument | Table, what: str, label: str, extras: Iterable[Extra]) -> None:
+    def keep(self, to: TOMLDocument | Table, what: str, label: str, extras: Iterable[ExtraField]) -> None:
         """Add the fields that have no place as comments, and note them."""
         add_comment(to, self.notes.kept(what, label, extras))
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from octoc.compiler.migrate.export import AgentServer, Export
+from octoc.compiler.migrate.export import Export, ExportedServer
 from octoc.compiler.migrate.notes import Notes
 from octoc.compiler.migrate.surroundings import Surroundings
 from octoc.compiler.migrate.texts import Names, slug
@@ -35,7 +35,7 @@ class ServerPlan:
     tools: Mapping[str, str]
     off: frozenset[str] = frozenset()
 
-    def name_of(self, server: AgentServer) -> str:
+    def name_of(self, server: ExportedServer) -> str:
         return self.names[server.url, server.credential]
 
 
@@ -44,7 +44,7 @@ def plan_servers(export: Export, around: Surroundings, notes: Notes) -> ServerPl
     tools = _host_tools(export, around, notes)
     names = Names([*around.servers, HOST])
     found: dict[tuple[str, int], str] = {}
-    used: dict[str, list[AgentServer]] = {}
+    used: dict[str, list[ExportedServer]] = {}
     for agent in export.agents.values():
         for server in agent.servers:
             identity = server.url, server.credential
@@ -79,7 +79,7 @@ def _host_tools(export: Export, around: Surroundings, notes: Notes) -> dict[str,
     return found
 
 
-def _entry(group: list[AgentServer]) -> dict[str, Any]:
+def _entry(group: list[ExportedServer]) -> dict[str, Any]:
     first = group[0]
     entry: dict[str, Any] = {"type": "rest", "url": first.url}
     if first.credential:

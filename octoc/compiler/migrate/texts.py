@@ -42,7 +42,7 @@ def _plain(line: str) -> str:
 
 
 @attrs.frozen(kw_only=True)
-class Extra:
+class ExtraField:
     """A field that octoc has no place for, as a comment says it. `is_masked`: a part of it looked like a secret."""
 
     name: str
@@ -50,7 +50,7 @@ class Extra:
     is_masked: bool = False
 
 
-def extras_of(values: Mapping[str, Any], known: Iterable[str]) -> tuple[Extra, ...]:
+def extras_of(values: Mapping[str, Any], known: Iterable[str]) -> tuple[ExtraField, ...]:
     """Return the fields of an entity that `known` does not have and that hold a value, with secrets masked."""
     return tuple(
         _extra(name, value)
@@ -59,10 +59,10 @@ def extras_of(values: Mapping[str, Any], known: Iterable[str]) -> tuple[Extra, .
     )
 
 
-def _extra(name: str, value: Any) -> Extra:
+def _extra(name: str, value: Any) -> ExtraField:
     before = json.dumps(value, ensure_ascii=False)
     text = mask_values(json.dumps(_masked(name, value), ensure_ascii=False))
-    return Extra(name=name, text=_escaped(f"{_plain(name)}: {text}"), is_masked=text != before)
+    return ExtraField(name=name, text=_escaped(f"{_plain(name)}: {text}"), is_masked=text != before)
 
 
 def _masked(name: str, value: Any) -> Any:

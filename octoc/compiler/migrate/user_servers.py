@@ -20,7 +20,7 @@ from octoc.compiler.model.source import McpFileSource
 from octoc.compiler.read.spans import SpanIndex
 from octoc.compiler.read.stage import parse
 from octoc.compiler.read.text import Limit, load_text
-from octoc.compiler.resolve.secrets import without_secrets
+from octoc.compiler.resolve.secrets import reference_secrets
 from octoc.compiler.structure.settings import name_of_folder
 from octoc.compiler.structure.stage import mcp_file
 from octoc.compiler.workspace.init import find_inputs, settings_document
@@ -59,7 +59,7 @@ def read_user_servers(folder: Path, path: Path, dialect: Dialect) -> tuple[Migra
     written: dict[str, Any] = dict(values[dialect.server_list])
     secrets = DiagnosticSink()
     for server in servers.servers:
-        clean = without_secrets(server, secrets, dialect)
+        clean = reference_secrets(server, secrets, dialect)
         entry = written[server.name]
         written[server.name] = {
             key: _plain(getattr(clean, key)) if key in _FIELDS else value for key, value in entry.items()

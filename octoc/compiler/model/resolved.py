@@ -11,7 +11,7 @@ from octoc.bundle.model import Gate, Registry, ServerDefinition, ToolPolicy
 from octoc.compiler.calibrate.needs.library import Need
 from octoc.compiler.model.documents import Program
 from octoc.compiler.model.located import Located
-from octoc.compiler.model.scopes import Reason, Scopes
+from octoc.compiler.model.scopes import ReachStep, Scopes
 from octoc.compiler.model.source import AgentSource, SkillSource, SnapshotSource
 from octoc.diagnostics.model import Place
 from octoc.names import ToolId
@@ -177,7 +177,7 @@ class Scoped:
 
     tools: tuple[ScopedTool, ...]
     registries: Mapping[str, Registry]
-    reasons: Mapping[str, Mapping[int, tuple[Reason, ...]]] = attrs.field(factory=dict, eq=False, repr=False)
+    reasons: Mapping[str, Mapping[int, tuple[ReachStep, ...]]] = attrs.field(factory=dict, eq=False, repr=False)
     """Agent -> tool -> every way on which it has it; worked out when it is asked for."""
 
 

@@ -133,7 +133,7 @@ class Reach:
 
 
 @attrs.frozen(kw_only=True)
-class Group:
+class ToolGroup:
     """A group with its tools looked up.
 
     `broken`: its area or agent does not exist, so no agent has the group; what it names stays withheld from all agents.
@@ -163,7 +163,7 @@ class ScopeGrant:
 
     source: GrantSource
     agents: frozenset[str] = frozenset()
-    groups: Mapping[Located[str], Group] = attrs.field(factory=dict)
+    groups: Mapping[Located[str], ToolGroup] = attrs.field(factory=dict)
     tools: Mapping[Located[str], Reach] = attrs.field(factory=dict)
     capabilities: Mapping[Located[str], tuple[str, ...]] = attrs.field(factory=dict)
     skills: Mapping[Located[str], tuple[str, ...]] = attrs.field(factory=dict)
@@ -179,7 +179,7 @@ class Deny:
 
 
 @attrs.frozen(kw_only=True)
-class Member:
+class AgentPlacement:
     """Where an agent is: its areas, its home first, and the tenants whose sessions may use it (empty: all tenants')."""
 
     areas: tuple[str, ...] = ()
@@ -204,10 +204,10 @@ class Scopes:
     profile: str = "allow"
     tenants: Mapping[str, TenantSource] = attrs.field(factory=dict)
     areas: Mapping[str, AreaSource] = attrs.field(factory=dict)
-    groups: tuple[Group, ...] = ()
+    groups: tuple[ToolGroup, ...] = ()
     grants: tuple[ScopeGrant, ...] = ()
     deny: tuple[Deny, ...] = ()
-    members: Mapping[str, Member] = attrs.field(factory=dict)
+    members: Mapping[str, AgentPlacement] = attrs.field(factory=dict)
     left_out: frozenset[str] = frozenset()
     closed: bool = False
 
@@ -224,7 +224,7 @@ class Scopes:
 
 
 @attrs.frozen
-class Reason:
+class ReachStep:
     """A step on the way from an agent to a tool; `via` is the next one, as the group that a grant names.
 
     `kind` is `profile`, `area`, `group`, `grant`, `capability` or `agent-file`.
@@ -233,7 +233,7 @@ class Reason:
     kind: str
     name: str
     place: Place
-    via: Reason | None = None
+    via: ReachStep | None = None
 
 
 def joined(reaches: Iterable[Reach]) -> Reach:

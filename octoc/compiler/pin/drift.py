@@ -26,7 +26,7 @@ class DriftKind(enum.StrEnum):
 
 
 @attrs.frozen(kw_only=True)
-class Drift:
+class ToolDrift:
     """One change of one tool; `text` is a few words, as `argument `query` is required`."""
 
     tool: str
@@ -65,19 +65,20 @@ _NAMED = frozenset({"$defs", "definitions", "dependencies", "dependentSchemas", 
 _ALL_TYPES = frozenset({"array", "boolean", "null", "number", "object", "string"})
 
 
-def drift(old: ServerListing, new: ServerListing) -> tuple[Drift, ...]:
+def drift(old: ServerListing, new: ServerListing) -> tuple[ToolDrift, ...]:
     """Return every change from one listing to the next, by tool, the worst first; nothing for equal tools."""
     before = {tool.name: tool.wire for tool in old.tools}
     after = {tool.name: tool.wire for tool in new.tools}
-    found: list[Drift] = []
+    found: list[ToolDrift] = []
     for name in sorted(before.keys() | after.keys()):
         if name not in before:
-            found.append(Drift(tool=name, kind=_WIDENING, text="added"))
+            found.append(ToolDrift(tool=name, kind=_WIDENING, text="added"))
         elif name not in after:
-            found.append(Drift(tool=name, kind=_BREAKING, text="removed"))
+            found.append(ToolDrift(tool=name, kind=_BREAKING, text="removed"))
         else:
             found.extend(
-                Drift(tool=name, kind=kind, text=text) for kind, text in _ordered(_of_tool(before[name], after[name]))
+                ToolDrift(tool=name, kind=kind, text=text)
+                for kind, text in _ordered(_of_tool(before[name], after[name]))
             )
     return tuple(found)
 

@@ -24,7 +24,7 @@ _YAML = re.compile(r"(?:^|(?<=[ \t]))#[^\n]*+", re.MULTILINE)
 
 
 @attrs.frozen(kw_only=True)
-class Commented:
+class FileComments:
     """A file's comments, and what else tells which line they are about.
 
     Args:
@@ -39,7 +39,7 @@ class Commented:
     head: int
 
 
-def commented(text: str, kind: str) -> Commented:
+def commented(text: str, kind: str) -> FileComments:
     """Return the comments of `text`, which is `toml`, `json` or `md` (front matter); of all else, none."""
     lines = Lines.of(text)
     comments: list[Range] = []
@@ -52,7 +52,7 @@ def commented(text: str, kind: str) -> Commented:
                 comments.append(match.span())
             elif kind == "toml" and "\n" in match[0]:
                 strings.append(match.span())
-    return Commented(
+    return FileComments(
         lines=lines,
         comments=tuple(comments),
         strings=tuple((lines.line_column(start)[0], lines.line_column(end)[0]) for start, end in strings),

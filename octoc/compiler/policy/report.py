@@ -1,4 +1,4 @@
-"""What is wrong with silences and settings themselves: a silence of nothing, a rule that does not exist."""
+"""Reports mistakes in `[lint]` and in suppressions: one without effect, an unknown rule, an override without a file."""
 
 from __future__ import annotations
 
@@ -6,19 +6,21 @@ from collections.abc import Iterable
 
 from octoc.compiler.model.settings import LintSettings
 from octoc.compiler.policy.globs import path_matches
-from octoc.compiler.policy.judge import LintPolicy
-from octoc.compiler.policy.suppressions import FileSilences, Silence
+from octoc.compiler.policy.lint_policy import LintPolicy
+from octoc.compiler.policy.suppressions import FileSuppressions, Suppression
 from octoc.diagnostics.model import DiagnosticSink
-from octoc.diagnostics.rule import Need, Severity
+from octoc.diagnostics.rule import Requirement, Severity
 from octoc.diagnostics.rules import RuleFinder, advice_for
 from octoc.diagnostics.rules import lint_policy as rules
 
-_OF_RUNS = frozenset({Need.GATE, Need.ENVIRONMENT, Need.LOCK})
+_OF_RUNS = frozenset({Requirement.GATE, Requirement.ENVIRONMENT, Requirement.LOCK})
 """What depends on the run, and not on the workspace alone as snapshots do."""
 
 
-def report_policy(policy: LintPolicy, files: Iterable[str], sink: DiagnosticSink, *, met: frozenset[Need]) -> None:
-    """Report what is wrong with the silences of `files`, and overrides of `[lint]` that match none of them.
+def report_policy(
+    policy: LintPolicy, files: Iterable[str], sink: DiagnosticSink, *, met: frozenset[Requirement]
+) -> None:
+    """Report what is wrong with the suppressions of `files`, and overrides of `[lint]` that match none of them.
 
     Args:
         policy: the one that `sink` asks; every finding of the run has been reported before.
@@ -27,30 +29,30 @@ def report_policy(policy: LintPolicy, files: Iterable[str], sink: DiagnosticSink
     """
     looked_at = sorted(set(files))
     for file in looked_at:
-        found = policy.silences.of(file)
-        for silence in found.silences:
-            _report_form(silence, policy.named, sink)
+        found = policy.suppressions.of(file)
+        for suppression in found.suppressions:
+            _report_form(suppression, policy.named, sink)
         if file not in policy.unchecked:
-            # Those of the rule itself last: they silence what is reported here.
+            # Those of the rule itself last: they suppress what is reported here.
             _report_unused(found, sink, met, of_itself=False)
             _report_unused(found, sink, met, of_itself=True)
     _report_overrides(policy.settings, looked_at, sink)
 
 
-def _report_form(silence: Silence, rule_of: RuleFinder, sink: DiagnosticSink) -> None:
-    if not silence.named:
+def _report_form(suppression: Suppression, rule_of: RuleFinder, sink: DiagnosticSink) -> None:
+    if not suppression.named:
         sink.report(
-            rules.BARE_SILENCE,
-            "this silence names no rule, so it silences nothing",
-            at=silence.span,
+            rules.SUPPRESSION_WITHOUT_RULE,
+            "this suppression names no rule, so it suppresses nothing",
+            at=suppression.span,
             help="name the rules in brackets, as in `ignore[unpinned-package]`",
         )
-    for named in silence.named:
+    for named in suppression.named:
         if named.rule is None:
             known = rule_of(named.text)
             sink.report(
                 rules.UNKNOWN_RULE,
-                f"`{named.text}` cannot be silenced: it is about the build, not about a file"
+                f"`{named.text}` cannot be suppressed: it is about the build, not about a file"
                 if known is not None
                 else f"unknown rule `{named.text}`",
                 at=named.span,
@@ -59,21 +61,23 @@ def _report_form(silence: Silence, rule_of: RuleFinder, sink: DiagnosticSink) ->
             )
 
 
-def _report_unused(found: FileSilences, sink: DiagnosticSink, met: frozenset[Need], *, of_itself: bool) -> None:
-    for silence in found.silences:
-        for named in silence.named:
+def _report_unused(
+    found: FileSuppressions, sink: DiagnosticSink, met: frozenset[Requirement], *, of_itself: bool
+) -> None:
+    for suppression in found.suppressions:
+        for named in suppression.named:
             if named.rule is None or named.span in found.used or named.rule.needs & _OF_RUNS - met:
                 continue
-            if (named.rule.code == rules.UNUSED_SILENCE.code) is not of_itself:
+            if (named.rule.code == rules.UNUSED_SUPPRESSION.code) is not of_itself:
                 continue
-            place = "in this file" if silence.lines is None else "here"
+            place = "in this file" if suppression.lines is None else "here"
             sink.report(
-                rules.UNUSED_SILENCE,
+                rules.UNUSED_SUPPRESSION,
                 "`ignore-file` counts only in the comments at the top of a file"
-                if silence.misplaced
-                else f"`{named.text}` finds nothing {place}, so this silences nothing",
+                if suppression.misplaced
+                else f"`{named.text}` finds nothing {place}, so this suppresses nothing",
                 at=named.span,
-                help="move it to the top" if silence.misplaced else "delete it",
+                help="move it to the top" if suppression.misplaced else "delete it",
             )
 
 

@@ -1,4 +1,4 @@
-"""Silences in comments: `# octoc: ignore[OCT402] why` for a line, `# octoc: ignore-file[...]` for the file."""
+"""Suppressions in comments: `# octoc: ignore[OCT402] why` for a line, `# octoc: ignore-file[...]` for the file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import attrs
 
-from octoc.compiler.policy.comments import Commented, commented
+from octoc.compiler.policy.comments import FileComments, commented
 from octoc.compiler.read.nodes import Range
 from octoc.compiler.read.spans import kind_of
 from octoc.diagnostics.model import Diagnostic, Span
@@ -15,7 +15,7 @@ from octoc.diagnostics.rule import Rule
 from octoc.diagnostics.rules import RuleFinder, rule_named
 
 # Also behind another comment of the same line: `# why  # octoc: ignore[OCT402]`.
-_SILENCE = re.compile(
+_SUPPRESSION = re.compile(
     r"(?:#|//)[ \t]*octoc:[ \t]*(?P<word>ignore(?:-file)?)(?![\w-])(?:[ \t]*\[(?P<rules>[^\]\n]*)\])?"
 )
 _MARKER = re.compile(r"octoc:[ \t]*ignore")
@@ -23,8 +23,8 @@ _NAME = re.compile(r"[^\s,]+")
 
 
 @attrs.frozen(kw_only=True)
-class Named:
-    """One rule that a silence names, as it is written and where; `rule` is None when there is none of this name."""
+class SuppressedRule:
+    """One rule that a suppression names, as it is written and where; `rule` is None when there is none of this name."""
 
     text: str
     span: Span
@@ -32,42 +32,42 @@ class Named:
 
 
 @attrs.frozen(kw_only=True)
-class Silence:
-    """One silence. `lines` are those whose findings it silences; None is the whole file.
+class Suppression:
+    """One suppression. `lines` are those whose findings it suppresses; None is the whole file.
 
     Args:
         span: from the word `ignore` to the closing bracket.
-        misplaced: it is for the whole file, and stands below the comments at the top, so it silences nothing.
+        misplaced: it is for the whole file, and stands below the comments at the top, so it suppresses nothing.
     """
 
     span: Span
-    named: tuple[Named, ...]
+    named: tuple[SuppressedRule, ...]
     lines: frozenset[int] | None
     misplaced: bool = False
 
     def covers(self, lines: frozenset[int]) -> bool:
-        """Tell whether a finding that may be silenced from one of `lines` is; of the whole file, it has none."""
+        """Tell whether a finding that may be suppressed from one of `lines` is; of the whole file, it has none."""
         return not self.misplaced and (self.lines is None or not self.lines.isdisjoint(lines))
 
 
 @attrs.define
-class FileSilences:
-    """The silences of one file, and which of them silenced something."""
+class FileSuppressions:
+    """The suppressions of one file, and which of them suppressed something."""
 
-    silences: tuple[Silence, ...]
+    suppressions: tuple[Suppression, ...]
     strings: tuple[tuple[int, int], ...]
     used: set[Span] = attrs.field(factory=set)
 
-    def silence(self, found: Diagnostic) -> bool:
-        """Tell whether a finding in this file is silenced, and remember what silenced it."""
+    def suppress(self, found: Diagnostic) -> bool:
+        """Tell whether a finding in this file is suppressed, and remember what suppressed it."""
         lines = self._lines_of(found.span or Span(file=""))
         by = [
             named
-            for silence in self.silences
-            for named in silence.named
+            for suppression in self.suppressions
+            for named in suppression.named
             if named.rule is not None
             and named.rule.code == found.rule.code
-            and silence.covers(lines)
+            and suppression.covers(lines)
             # A suppression does not suppress a finding about itself.
             and named.span != found.span
         ]
@@ -83,46 +83,46 @@ class FileSilences:
 
 
 @attrs.define
-class Silences:
-    """The silences of all files, each looked at when it is first asked for."""
+class Suppressions:
+    """The suppressions of all files, each looked at when it is first asked for."""
 
     read_text: Callable[[str], str | None]
     named: RuleFinder = rule_named
-    _files: dict[str, FileSilences] = attrs.field(factory=dict)
+    _files: dict[str, FileSuppressions] = attrs.field(factory=dict)
 
-    def of(self, file: str) -> FileSilences:
-        """Return the silences of a file as diagnostics name it; none when it cannot be read."""
+    def of(self, file: str) -> FileSuppressions:
+        """Return the suppressions of a file as diagnostics name it; none when it cannot be read."""
         if file not in self._files:
             kind = kind_of(file)
             text = self.read_text(file) if kind else None
-            self._files[file] = FileSilences(*(_parse(text, file, kind, self.named) if text else ((), ())))
+            self._files[file] = FileSuppressions(*(_parse(text, file, kind, self.named) if text else ((), ())))
         return self._files[file]
 
 
 def _parse(
     text: str, file: str, kind: str, named: RuleFinder
-) -> tuple[tuple[Silence, ...], tuple[tuple[int, int], ...]]:
+) -> tuple[tuple[Suppression, ...], tuple[tuple[int, int], ...]]:
     if not _MARKER.search(text):
         return (), ()
     found = commented(text, kind)
-    silences = tuple(
-        _silence(text, file, comment, match, found, named)
+    suppressions = tuple(
+        _suppression(text, file, comment, match, found, named)
         for comment in found.comments
-        for match in _SILENCE.finditer(text, *comment)
+        for match in _SUPPRESSION.finditer(text, *comment)
     )
-    return silences, found.strings
+    return suppressions, found.strings
 
 
-def _silence(
-    text: str, file: str, comment: Range, match: re.Match[str], found: Commented, rule_of: RuleFinder
-) -> Silence:
+def _suppression(
+    text: str, file: str, comment: Range, match: re.Match[str], found: FileComments, rule_of: RuleFinder
+) -> Suppression:
     for_file = match["word"] == "ignore-file"
     start = match.start("rules")
     named = tuple(
         _named(name[0], _span(found, file, (start + name.start(), start + name.end())), rule_of)
         for name in _NAME.finditer(match["rules"] or "")
     )
-    return Silence(
+    return Suppression(
         span=_span(found, file, (match.start("word"), match.end())),
         named=named,
         lines=None if for_file else _lines(text, comment, found),
@@ -130,12 +130,12 @@ def _silence(
     )
 
 
-def _named(text: str, span: Span, rule_of: RuleFinder) -> Named:
+def _named(text: str, span: Span, rule_of: RuleFinder) -> SuppressedRule:
     rule = rule_of(text)
-    return Named(text=text, span=span, rule=rule if rule is not None and rule.is_configurable else None)
+    return SuppressedRule(text=text, span=span, rule=rule if rule is not None and rule.is_configurable else None)
 
 
-def _lines(text: str, comment: Range, found: Commented) -> frozenset[int]:
+def _lines(text: str, comment: Range, found: FileComments) -> frozenset[int]:
     """Return the comment's own line and, when it stands alone, the next that is not all comment."""
     own = line = found.lines.line_column(comment[0])[0]
     if text[found.lines.starts[line - 1] : comment[0]].strip():
@@ -150,7 +150,7 @@ def _lines(text: str, comment: Range, found: Commented) -> frozenset[int]:
     return frozenset((own, line))
 
 
-def _span(found: Commented, file: str, at: Range) -> Span:
+def _span(found: FileComments, file: str, at: Range) -> Span:
     line, column = found.lines.line_column(at[0])
     end_line, end_column = found.lines.line_column(at[1])
     return Span(file=file, line=line, column=column, end_line=end_line, end_column=end_column)

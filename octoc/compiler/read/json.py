@@ -87,7 +87,7 @@ def json_positions(text: str) -> Positions:
 
 
 @attrs.frozen(kw_only=True)
-class Relaxed:
+class RelaxedJson:
     """A text with comments and trailing commas blanked, every offset as it was; and where the first of each stood."""
 
     text: str
@@ -95,7 +95,7 @@ class Relaxed:
     comma: Range | None
 
 
-def relax(text: str) -> Relaxed:
+def relax(text: str) -> RelaxedJson:
     """Return `text` as strict JSON would have it, as far as comments and trailing commas go."""
     found: dict[str, Range] = {}
 
@@ -107,7 +107,7 @@ def relax(text: str) -> Relaxed:
         return re.sub(r"[^\n]", " ", match.group())
 
     blanked = _TOKEN.sub(blank, text)
-    return Relaxed(text=blanked, comment=found.get("comment"), comma=found.get("comma"))
+    return RelaxedJson(text=blanked, comment=found.get("comment"), comma=found.get("comma"))
 
 
 @attrs.frozen(kw_only=True)
@@ -146,7 +146,7 @@ def _integer(digits: str) -> int | float:
         return math.inf  # more digits than int() reads; `sound` reports it with its place
 
 
-def _report_relaxed(strict: Relaxed, text: str, place: Place, sink: DiagnosticSink, *, allowed: bool) -> None:
+def _report_relaxed(strict: RelaxedJson, text: str, place: Place, sink: DiagnosticSink, *, allowed: bool) -> None:
     for what, at in (("a comment", strict.comment), ("a trailing comma", strict.comma)):
         if at is None:
             continue

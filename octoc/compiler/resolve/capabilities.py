@@ -34,7 +34,7 @@ HIGH_TRUST_SERVERS = frozenset({"runtime", "agent", "orchestration"})
 
 
 @attrs.frozen(kw_only=True)
-class Chosen:
+class ChosenProvider:
     """A capability's folder and its provider.
 
     `additions` are the folders of other taps that have a `config.toml` and no provider: they add triggers.
@@ -47,7 +47,7 @@ class Chosen:
 
 def choose_providers(
     sources: Iterable[CapabilitySource], settings: WorkspaceSettings, sink: DiagnosticSink
-) -> dict[str, tuple[Chosen, ...]]:
+) -> dict[str, tuple[ChosenProvider, ...]]:
     """Return capability name -> the folders with the requested provider, in the order of `sources`: the first one wins.
 
     The workspace requests a provider by `[providers]`; otherwise it is the one that `default.toml` is or names.
@@ -76,12 +76,12 @@ def choose_providers(
                     help=did_you_mean(name, folders),
                     fix=renamed(at, name, folders.keys() - set(names)),
                 )
-    chosen: dict[str, tuple[Chosen, ...]] = {}
+    chosen: dict[str, tuple[ChosenProvider, ...]] = {}
     for name, candidates in folders.items():
         wanted = settings.providers.get(name)
         additions = tuple(source for source in candidates if source.adds_triggers)
         found = [
-            Chosen(source=source, provider=provider)
+            ChosenProvider(source=source, provider=provider)
             for source in candidates
             if (provider := _provider(source, wanted)) is not None
         ]
@@ -94,7 +94,10 @@ def choose_providers(
 
 
 def report_shadowed(
-    sources: Iterable[CapabilitySource], used: Iterable[Chosen], winners: Mapping[str, Chosen], sink: DiagnosticSink
+    sources: Iterable[CapabilitySource],
+    used: Iterable[ChosenProvider],
+    winners: Mapping[str, ChosenProvider],
+    sink: DiagnosticSink,
 ) -> None:
     """Report the folders that no agent can use because an earlier tap has one of the same name."""
     seen = {(choice.source.tap, choice.source.name) for choice in used}
@@ -110,7 +113,7 @@ def report_shadowed(
         )
 
 
-def _check_additions(chosen: Chosen, sink: DiagnosticSink) -> None:
+def _check_additions(chosen: ChosenProvider, sink: DiagnosticSink) -> None:
     """Report keys without effect in a `config.toml` that has no provider beside it."""
     for addition in chosen.additions:
         config = addition.config
@@ -136,7 +139,7 @@ def _check_additions(chosen: Chosen, sink: DiagnosticSink) -> None:
 
 
 def resolve_capability(
-    chosen: Chosen, name: str, servers: Servers, allowed: Collection[str], sink: DiagnosticSink
+    chosen: ChosenProvider, name: str, servers: Servers, allowed: Collection[str], sink: DiagnosticSink
 ) -> Capability:
     """Return the capability with its server references and patterns looked up.
 
@@ -191,7 +194,7 @@ def resolve_capability(
     )
 
 
-def _triggers(chosen: Chosen) -> tuple[Located[str], ...]:
+def _triggers(chosen: ChosenProvider) -> tuple[Located[str], ...]:
     """Return the capability's own triggers, then those that other taps add, without repeated texts."""
     if chosen.source.config is None:
         return ()

@@ -8,7 +8,7 @@ import attrs
 
 from octoc.compiler.fixes.edits import renamed
 from octoc.compiler.model.located import Located
-from octoc.compiler.resolve.capabilities import Chosen
+from octoc.compiler.resolve.capabilities import ChosenProvider
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.resolve import UNKNOWN_CAPABILITY
 from octoc.diagnostics.suggest import did_you_mean
@@ -18,22 +18,22 @@ _BASELINE = {"octomind": "muvon/tap"}
 
 
 @attrs.frozen(kw_only=True)
-class Catalog:
+class CapabilityCatalog:
     """Every capability by name, in the order of the taps, and the taps in order of precedence."""
 
-    choices: Mapping[str, tuple[Chosen, ...]]
+    choices: Mapping[str, tuple[ChosenProvider, ...]]
     taps: tuple[str, ...]
 
-    def winners(self) -> dict[str, Chosen]:
+    def winners(self) -> dict[str, ChosenProvider]:
         """Return bare name -> the capability of the first tap that has it."""
         return {name: choices[0] for name, choices in self.choices.items()}
 
-    def name_of(self, chosen: Chosen) -> str:
+    def name_of(self, chosen: ChosenProvider) -> str:
         """Return a capability's name in the bundle: the bare name for the winner, otherwise `<tap>/<name>`."""
         source = chosen.source
         return source.name if self.choices[source.name][0].source is source else f"{source.tap}/{source.name}"
 
-    def find(self, reference: str, own_tap: str | None) -> Chosen | None:
+    def find(self, reference: str, own_tap: str | None) -> ChosenProvider | None:
         """Return the capability that a reference means; None for an unknown one.
 
         A bare name means the capability of `own_tap`, otherwise that of the first tap that has it. `<tap>/<name>` and
@@ -55,7 +55,7 @@ class Catalog:
         baseline = _BASELINE.get(prefix)
         return of_org or (baseline if baseline in self.taps else None)
 
-    def used(self, references: Iterable[tuple[str, str | None]]) -> tuple[Chosen, ...]:
+    def used(self, references: Iterable[tuple[str, str | None]]) -> tuple[ChosenProvider, ...]:
         """Return the winners, then the other capabilities that (reference, own tap) pairs mean."""
         by_name = {self.name_of(chosen): chosen for chosen in self.winners().values()}
         for reference, own_tap in references:
@@ -66,7 +66,11 @@ class Catalog:
 
 
 def known_capabilities(
-    references: Sequence[Located[str]], catalog: Catalog, what: str, sink: DiagnosticSink, own_tap: str | None = None
+    references: Sequence[Located[str]],
+    catalog: CapabilityCatalog,
+    what: str,
+    sink: DiagnosticSink,
+    own_tap: str | None = None,
 ) -> tuple[str, ...]:
     """Return the bundle's names of the capabilities that `references` mean, in their order; report unknown ones."""
     names: dict[str, None] = {}

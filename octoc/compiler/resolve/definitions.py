@@ -24,7 +24,7 @@ class Definition:
 
 
 @attrs.frozen(kw_only=True)
-class Value:
+class DefinitionText:
     """A text of a definition. `field` is `command`, `args`, `env`, …; `name` is its variable, header or key.
 
     Messages use `str()`: `env.API_KEY`, `args[2]`.
@@ -59,20 +59,20 @@ def dialect_of_agent(agent: AgentSource) -> Dialect:
     return OCTOMIND if agent.kind == OCTOMIND.name else CLAUDE
 
 
-def values_of(server: ServerSource | Server) -> Iterator[Value]:
+def values_of(server: ServerSource | Server) -> Iterator[DefinitionText]:
     """Yield every text of a definition whose references are replaced when the server is connected."""
     for field, value in server.reached.items():
         key = "envFile" if field == "env_file" else field
         if field == "args":
             for index, text in enumerate(server.args):
-                yield Value(field=key, text=text, place=server.place.child(key, index), index=index)
+                yield DefinitionText(field=key, text=text, place=server.place.child(key, index), index=index)
         elif field != "transport":
             yield from _plain(value, key, server.place.child(key), "")
 
 
-def _plain(value: Any, field: str, place: Place, name: str) -> Iterator[Value]:
+def _plain(value: Any, field: str, place: Place, name: str) -> Iterator[DefinitionText]:
     if isinstance(value, str):
-        yield Value(field=field, text=value, place=place, name=name)
+        yield DefinitionText(field=field, text=value, place=place, name=name)
     elif isinstance(value, Mapping):
         for key, item in value.items():
             yield from _plain(item, field, place.child(key), f"{name}.{key}" if name else str(key))

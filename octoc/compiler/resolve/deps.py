@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.resolved import Dependency
-from octoc.compiler.resolve.capabilities import Chosen
+from octoc.compiler.resolve.capabilities import ChosenProvider
 
 _HEADER_LINES = 10
 _CHECK = re.compile(r"#\s*check:\s*(\S.*)", re.IGNORECASE)
@@ -15,7 +15,7 @@ _LOOKUP = re.compile(r"(?:command\s+-v|which|type(?:\s+-[pP])?|hash)\s+")
 _PROGRAM = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
 
 
-def dependencies(chosen: Iterable[Chosen], build: Build) -> tuple[Dependency, ...]:
+def dependencies(chosen: Iterable[ChosenProvider], build: Build) -> tuple[Dependency, ...]:
     """Return the dependencies of the chosen providers, by name.
 
     If two taps have a script of one name, the script of the tap with precedence serves both, and runs once.

@@ -11,7 +11,7 @@ import attrs
 from octoc.addresses import is_loopback
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.model.source import ServerSource
-from octoc.compiler.resolve.definitions import Value, values_of
+from octoc.compiler.resolve.definitions import DefinitionText, values_of
 from octoc.credentials import is_secret_name
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rule import Severity
@@ -61,14 +61,14 @@ _CREDENTIALS = re.compile(r"KUBECONFIG|SSH_AUTH_SOCK|GOOGLE_APPLICATION_CREDENTI
 
 
 @attrs.frozen
-class Foreign:
+class ForeignReference:
     """A reference of a tap's server: its name as in `[secrets] allow`, and the value that contains it."""
 
     name: str
-    value: Value
+    value: DefinitionText
 
 
-def foreign_references(server: ServerSource, owner: str) -> tuple[Foreign, ...]:
+def foreign_references(server: ServerSource, owner: str) -> tuple[ForeignReference, ...]:
     """Return the foreign references of a tap's server, in the order of its definition.
 
     These are each `file:`, `keyring:` and `cred:` reference, each env file, and each credential of another well-known
@@ -81,7 +81,7 @@ def foreign_references(server: ServerSource, owner: str) -> tuple[Foreign, ...]:
 
 
 def report_foreign(
-    references: Sequence[Foreign], server: str, tap: str, settings: WorkspaceSettings, sink: DiagnosticSink
+    references: Sequence[ForeignReference], server: str, tap: str, settings: WorkspaceSettings, sink: DiagnosticSink
 ) -> None:
     """Report references that the workspace does not allow: a warning in development, an error in production."""
     for one in references:
@@ -98,10 +98,10 @@ def report_foreign(
         )
 
 
-def _foreign(server: ServerSource, owner: str) -> Iterator[Foreign]:
+def _foreign(server: ServerSource, owner: str) -> Iterator[ForeignReference]:
     for value in values_of(server):
         if value.field == "envFile":
-            yield Foreign(f"file:{value.text}", value)
+            yield ForeignReference(f"file:{value.text}", value)
             continue
         names = [(reference.kind, reference.name) for reference in find_references(value.text)]
         if value.field == "auth" and value.name.endswith("_env"):
@@ -109,7 +109,7 @@ def _foreign(server: ServerSource, owner: str) -> Iterator[Foreign]:
         for kind, name in names:
             is_elsewhere = kind in {"file", "keyring", "cred"}
             if is_elsewhere or (kind in VARIABLE_KINDS and _is_of_another(name, server, owner)):
-                yield Foreign(name, value)
+                yield ForeignReference(name, value)
 
 
 def _is_of_another(variable: str, server: ServerSource, owner: str) -> bool:

@@ -23,7 +23,7 @@ Refer = Callable[[str, str, Place], str]
 """Reports a literal secret and returns its reference: variable, what holds it, place."""
 
 
-def without_secrets(server: ServerSource, sink: DiagnosticSink, dialect: Dialect = CLAUDE) -> ServerSource:
+def reference_secrets(server: ServerSource, sink: DiagnosticSink, dialect: Dialect = CLAUDE) -> ServerSource:
     """Replace each literal that looks like a secret by a reference, and report it without its value.
 
     An environment variable becomes `${<KEY>}`, any other text `${<SERVER>_<WHAT>}`.

@@ -17,7 +17,7 @@ from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.model.source import ServerSource, SnapshotSource
 from octoc.compiler.pin.packages import package_of
 from octoc.compiler.resolve.foreign import foreign_references, report_foreign
-from octoc.compiler.resolve.secrets import without_secrets
+from octoc.compiler.resolve.secrets import reference_secrets
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.resolve import (
     BUILTIN_SERVER,
@@ -108,7 +108,7 @@ def owner_of_file(display: str) -> str:
 
 
 def _server(definition: OwnedDefinition, sink: DiagnosticSink) -> Server:
-    source = without_secrets(definition.source, sink, definition.dialect)
+    source = reference_secrets(definition.source, sink, definition.dialect)
     reached = source.reached
     package = package_of(source.command, source.args) if source.command else None
     return Server(

@@ -14,8 +14,8 @@ from octoc.compiler.model.build import Build
 from octoc.compiler.model.resolved import Agent, Resolved, ServerGrant, Skill
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.model.source import AgentSource, SkillSource
-from octoc.compiler.resolve.capabilities import Chosen, choose_providers, report_shadowed, resolve_capability
-from octoc.compiler.resolve.catalog import Catalog, known_capabilities
+from octoc.compiler.resolve.capabilities import ChosenProvider, choose_providers, report_shadowed, resolve_capability
+from octoc.compiler.resolve.catalog import CapabilityCatalog, known_capabilities
 from octoc.compiler.resolve.definitions import definitions, dialect_of_agent
 from octoc.compiler.resolve.deps import dependencies
 from octoc.compiler.resolve.fixtures import names_of, resolve_fixtures
@@ -40,7 +40,7 @@ def resolve(build: Build, context: Context) -> Build:
 def resolved_of(build: Build, sink: DiagnosticSink) -> Resolved:
     """Return the things that the sources name, and report unknown names."""
     settings, sources = build.settings, build.sources
-    catalog = Catalog(
+    catalog = CapabilityCatalog(
         choices=choose_providers(sources.capabilities, settings, sink),
         taps=tuple(tap.name for tap in build.discovered.taps),
     )
@@ -85,7 +85,7 @@ def resolved_of(build: Build, sink: DiagnosticSink) -> Resolved:
 
 
 def _definitions(
-    build: Build, catalog: Catalog, chosen: Iterable[Chosen], agents: Iterable[AgentSource]
+    build: Build, catalog: CapabilityCatalog, chosen: Iterable[ChosenProvider], agents: Iterable[AgentSource]
 ) -> Iterable[OwnedDefinition]:
     """Return every definition in (precedence, path) order: MCP files, the workspace's agents, then tap by tap."""
     for file in build.sources.mcp_files:
@@ -120,7 +120,7 @@ def _definitions(
     yield from (definition for _, _, definition in sorted(in_taps, key=lambda entry: entry[:2]))
 
 
-def _agent(source: AgentSource, catalog: Catalog, servers: Servers, sink: DiagnosticSink) -> Agent:
+def _agent(source: AgentSource, catalog: CapabilityCatalog, servers: Servers, sink: DiagnosticSink) -> Agent:
     return Agent(
         source=source,
         capabilities=known_capabilities(source.capabilities, catalog, f"agent `{source.name}`", sink, source.tap),

@@ -7,52 +7,52 @@ from collections.abc import Iterator, Mapping
 import attrs
 
 from octoc.compiler.model.resolved import Server, ServerGrant
-from octoc.compiler.model.scopes import Group, Reason, ScopeGrant, Scopes
+from octoc.compiler.model.scopes import ReachStep, ScopeGrant, Scopes, ToolGroup
 from octoc.compiler.scope.fleet import Fleet
 from octoc.compiler.scope.globs import Globs, common
 from octoc.compiler.scope.owners import OwnedGroup, Owners
-from octoc.compiler.scope.tools import Tools, union
+from octoc.compiler.scope.tools import ToolSet, union
 
 
 @attrs.frozen
-class Way:
+class CeilingReason:
     """A reason why an agent may have tools."""
 
-    reason: Reason
-    tools: Tools
+    reason: ReachStep
+    tools: ToolSet
 
 
 @attrs.frozen(kw_only=True)
 class Ceiling:
     """The most that an agent may have. None means all `capabilities` or `skills`; `ways` are the reasons."""
 
-    tools: Tools
+    tools: ToolSet
     capabilities: frozenset[str] | None = None
     skills: frozenset[str] | None = None
-    ways: tuple[Way, ...] = ()
+    ways: tuple[CeilingReason, ...] = ()
 
 
 @attrs.frozen(kw_only=True)
-class Limits:
+class CeilingScopes:
     """The scopes of a workspace, prepared to make ceilings."""
 
     scopes: Scopes
     owners: Owners
     fleet: Fleet
-    everything: Tools
-    brought: Mapping[str, Tools]
+    everything: ToolSet
+    brought: Mapping[str, ToolSet]
     """Capability -> all its tools."""
-    given: Mapping[int, tuple[Way, ...]]
+    given: Mapping[int, tuple[CeilingReason, ...]]
     """Identity of a grant object -> its tools and those of its capabilities, which all its agents have."""
-    denied: tuple[Tools, ...]
+    denied: tuple[ToolSet, ...]
     """The tools of each `[[deny]]`."""
-    owned: Tools
+    owned: ToolSet
     """The tools that a group withholds from any agent."""
     by_group: Mapping[int, OwnedGroup]
     """Identity of a group object -> its tools."""
 
     @classmethod
-    def of(cls, scopes: Scopes, fleet: Fleet) -> Limits:
+    def of(cls, scopes: Scopes, fleet: Fleet) -> CeilingScopes:
         """Prepare the limits of a fleet."""
         unlisted = frozenset((server.name, "*") for server in fleet.servers.values() if not server.listed)
         owners = Owners.of(scopes, fleet.index)
@@ -61,10 +61,10 @@ class Limits:
             scopes=scopes,
             owners=owners,
             fleet=fleet,
-            everything=Tools(frozenset(fleet.index.values()), unlisted),
+            everything=ToolSet(frozenset(fleet.index.values()), unlisted),
             brought=brought,
             given={id(grant): tuple(_given(grant, fleet, brought)) for grant in scopes.grants},
-            denied=tuple(Tools.of(deny.reach, fleet.index) for deny in scopes.deny),
+            denied=tuple(ToolSet.of(deny.reach, fleet.index) for deny in scopes.deny),
             owned=union(one.withheld for one in owners.groups),
             by_group={id(one.group): one for one in owners.groups},
         )
@@ -89,28 +89,28 @@ class Limits:
         whole = frozenset((server, "*") for server, _ in self.everything.globs if server not in touched)
         parts = frozenset((server, glob) for server, glob in given.globs if server in touched)
         return Ceiling(
-            tools=Tools(self.everything.numbers - withheld.numbers, whole | parts), ways=tuple(self._open(agent))
+            tools=ToolSet(self.everything.numbers - withheld.numbers, whole | parts), ways=tuple(self._open(agent))
         )
 
-    def allowed(self, agent: str, tools: Tools) -> Tools:
+    def allowed(self, agent: str, tools: ToolSet) -> ToolSet:
         """Return the `tools` that no group withholds from the agent."""
         # Tools that a group of the agent names remain, also if another group withholds more.
-        kept = Tools(frozenset(), common(tools.globs, self.owners.given(agent).globs))
+        kept = ToolSet(frozenset(), common(tools.globs, self.owners.given(agent).globs))
         return tools.without(self.owners.withheld(agent)) | kept
 
-    def _granted(self, agent: str) -> Iterator[Way]:
+    def _granted(self, agent: str) -> Iterator[CeilingReason]:
         areas = self.owners.areas_of(agent)
         for one in self.owners.groups:
             if one.group.source.agent is not None and one.gives_to(agent, areas):
-                yield Way(_of_group(one.group), one.tools)
+                yield CeilingReason(_of_group(one.group), one.tools)
         for grant in granted_to(agent, self.scopes):
             for entry, group in grant.groups.items():
                 one = self.by_group[id(group)]
                 if one.gives_to(agent, areas):
-                    yield Way(Reason("grant", entry.value, entry.place, _of_group(group)), one.tools)
+                    yield CeilingReason(ReachStep("grant", entry.value, entry.place, _of_group(group)), one.tools)
             yield from self.given[id(grant)]
 
-    def _open(self, agent: str) -> Iterator[Way]:
+    def _open(self, agent: str) -> Iterator[CeilingReason]:
         """Yield the reasons under `allow`: the agent's own groups and areas, then the profile for all other tools."""
         areas = self.owners.areas_of(agent)
         for one in self.owners.groups:
@@ -120,15 +120,15 @@ class Limits:
             reason = _of_group(one.group)
             if source.area is not None:
                 area = self.scopes.areas.get(source.area.value)
-                reason = Reason("area", source.area.value, area.place if area else source.area.place, reason)
-            yield Way(reason, one.tools)
-        rest = Tools(self.everything.numbers - self.owned.numbers, self.everything.globs)
-        yield Way(Reason("profile", self.scopes.profile, self.scopes.at), rest)
+                reason = ReachStep("area", source.area.value, area.place if area else source.area.place, reason)
+            yield CeilingReason(reason, one.tools)
+        rest = ToolSet(self.everything.numbers - self.owned.numbers, self.everything.globs)
+        yield CeilingReason(ReachStep("profile", self.scopes.profile, self.scopes.at), rest)
 
 
-def tools_of(grants: tuple[ServerGrant, ...], fleet: Fleet) -> Tools:
+def tools_of(grants: tuple[ServerGrant, ...], fleet: Fleet) -> ToolSet:
     """Return the tools of grants: numbers for listed servers, globs for other ones."""
-    return Tools(
+    return ToolSet(
         frozenset(fleet.index[tool] for grant in grants for tool in grant.tools),
         unlisted_of(grants, fleet.servers),
     )
@@ -146,14 +146,14 @@ def granted_to(agent: str, scopes: Scopes) -> tuple[ScopeGrant, ...]:
     return tuple(grant for grant in scopes.grants if grant.source.enabled and agent in grant.agents)
 
 
-def _given(grant: ScopeGrant, fleet: Fleet, brought: Mapping[str, Tools]) -> Iterator[Way]:
+def _given(grant: ScopeGrant, fleet: Fleet, brought: Mapping[str, ToolSet]) -> Iterator[CeilingReason]:
     for entry, reach in grant.tools.items():
-        yield Way(Reason("grant", entry.value, entry.place), Tools.of(reach, fleet.index))
+        yield CeilingReason(ReachStep("grant", entry.value, entry.place), ToolSet.of(reach, fleet.index))
     for entry, names in grant.capabilities.items():
         for name in names:
-            via = Reason("capability", name, fleet.capabilities[name].place)
-            yield Way(Reason("grant", entry.value, entry.place, via), brought[name])
+            via = ReachStep("capability", name, fleet.capabilities[name].place)
+            yield CeilingReason(ReachStep("grant", entry.value, entry.place, via), brought[name])
 
 
-def _of_group(group: Group) -> Reason:
-    return Reason("group", group.name, group.source.place)
+def _of_group(group: ToolGroup) -> ReachStep:
+    return ReachStep("group", group.name, group.source.place)

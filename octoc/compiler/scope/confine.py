@@ -9,12 +9,12 @@ import attrs
 from octoc.bundle.model import Grant, Registry
 from octoc.compiler.model.resolved import Agent
 from octoc.compiler.resolve.patterns import EVERY
-from octoc.compiler.scope.ceiling import Ceiling, Limits, tools_of
+from octoc.compiler.scope.ceiling import Ceiling, CeilingScopes, tools_of
 from octoc.compiler.scope.globs import Globs, uncovered
-from octoc.compiler.scope.tools import Tools, union
+from octoc.compiler.scope.tools import ToolSet, union
 
 
-def confined(agent: Agent, registry: Registry, ceiling: Ceiling, limits: Limits) -> Registry:
+def confined(agent: Agent, registry: Registry, ceiling: Ceiling, limits: CeilingScopes) -> Registry:
     """Return a registry with only the parts that the ceiling contains.
 
     A capability without any remaining tool does not exist for the agent; it brings only the globs of unlisted servers
@@ -27,9 +27,9 @@ def confined(agent: Agent, registry: Registry, ceiling: Ceiling, limits: Limits)
         tools = limits.brought[name]
         return not tools or bool(left(tools & all_there))
 
-    def left(tools: Tools) -> Tools:
+    def left(tools: ToolSet) -> ToolSet:
         tools &= ceiling.tools
-        return Tools(tools.numbers, uncovered(tools.globs, excluded))
+        return ToolSet(tools.numbers, uncovered(tools.globs, excluded))
 
     excluded = unlisted(registry.excluded)
     # With the proxy, the registry already contains all tools of capabilities.
@@ -37,7 +37,7 @@ def confined(agent: Agent, registry: Registry, ceiling: Ceiling, limits: Limits)
     capabilities = tuple(name for name in registry.capabilities if exists(name))
     reserved = tuple(name for name in registry.reserved if exists(name))
     boot = tuple(name for name in registry.boot if exists(name))
-    direct = Tools(frozenset(registry.direct), unlisted(registry.unlisted_direct))
+    direct = ToolSet(frozenset(registry.direct), unlisted(registry.unlisted_direct))
     if boot != registry.boot:
         own = tools_of(agent.own_grants, limits.fleet)
         direct &= union([own, *(limits.brought[name] for name in boot)])
@@ -45,7 +45,7 @@ def confined(agent: Agent, registry: Registry, ceiling: Ceiling, limits: Limits)
     if not registry.proxy:
         # Only a capability brings these tools.
         brought = union(limits.brought[name] for name in (*capabilities, *reserved, *boot))
-        there = Tools(there.numbers & (direct | brought).numbers, unlisted(registry.unlisted) | brought.globs)
+        there = ToolSet(there.numbers & (direct | brought).numbers, unlisted(registry.unlisted) | brought.globs)
     direct, there = left(direct), left(there)
     return attrs.evolve(
         registry,
@@ -61,16 +61,16 @@ def confined(agent: Agent, registry: Registry, ceiling: Ceiling, limits: Limits)
     )
 
 
-def reached(registry: Registry) -> Tools:
+def reached(registry: Registry) -> ToolSet:
     """Return all tools of a confined registry, including those of capabilities."""
     globs = unlisted(registry.unlisted) | unlisted(registry.unlisted_direct)
-    return Tools(frozenset((*registry.tools, *registry.direct)), globs)
+    return ToolSet(frozenset((*registry.tools, *registry.direct)), globs)
 
 
-def reached_of(registry: Registry, asked: Tools) -> Tools:
+def reached_of(registry: Registry, asked: ToolSet) -> ToolSet:
     """Return the tools of `asked` that a confined registry has and does not exclude."""
     both = reached(registry) & asked
-    return Tools(both.numbers, uncovered(both.globs, unlisted(registry.excluded)))
+    return ToolSet(both.numbers, uncovered(both.globs, unlisted(registry.excluded)))
 
 
 def unlisted(grants: Iterable[Grant]) -> Globs:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Iterable, Sequence
 
 from octoc.compiler.model.located import Located
-from octoc.compiler.model.scopes import Group, Reach, ScopeGrant
-from octoc.compiler.scope.ceiling import Limits
+from octoc.compiler.model.scopes import Reach, ScopeGrant, ToolGroup
+from octoc.compiler.scope.ceiling import CeilingScopes
 from octoc.compiler.scope.owners import OwnedGroup
-from octoc.compiler.scope.tools import Tools, missing
+from octoc.compiler.scope.tools import ToolSet, missing
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.resolve import GRANT_OUTSIDE_AREA, UNGRANTED_GROUP, WITHHELD_GRANT
@@ -17,7 +17,7 @@ from octoc.lists import some_names
 _SHOWN = 3
 
 
-def check_scopes(limits: Limits, sink: DiagnosticSink) -> None:
+def check_scopes(limits: CeilingScopes, sink: DiagnosticSink) -> None:
     """Report every grant that cannot give what it names, and every group that is not granted to any agent."""
     for grant in limits.scopes.grants:
         if grant.source.enabled:
@@ -26,7 +26,7 @@ def check_scopes(limits: Limits, sink: DiagnosticSink) -> None:
         _check_ungranted(one, limits, sink)
 
 
-def _check_grant(grant: ScopeGrant, limits: Limits, sink: DiagnosticSink) -> None:
+def _check_grant(grant: ScopeGrant, limits: CeilingScopes, sink: DiagnosticSink) -> None:
     agents = sorted(grant.agents - limits.scopes.left_out)
     for entry, group in grant.groups.items():
         _check_group(entry, group, agents, limits, sink)
@@ -38,7 +38,7 @@ def _check_grant(grant: ScopeGrant, limits: Limits, sink: DiagnosticSink) -> Non
 
 
 def _check_group(
-    entry: Located[str], group: Group, agents: Sequence[str], limits: Limits, sink: DiagnosticSink
+    entry: Located[str], group: ToolGroup, agents: Sequence[str], limits: CeilingScopes, sink: DiagnosticSink
 ) -> None:
     source = group.source
     if group.broken or source.is_global:
@@ -73,9 +73,9 @@ def _check_group(
 
 
 def _check_tools(
-    entry: Located[str], reach: Reach, agents: Sequence[str], limits: Limits, sink: DiagnosticSink
+    entry: Located[str], reach: Reach, agents: Sequence[str], limits: CeilingScopes, sink: DiagnosticSink
 ) -> None:
-    tools = Tools.of(reach, limits.fleet.index)
+    tools = ToolSet.of(reach, limits.fleet.index)
     lost = _losing(tools, agents, limits)
     if not lost:
         return
@@ -92,7 +92,7 @@ def _check_tools(
 
 
 def _check_capability(
-    entry: Located[str], name: str, agents: Sequence[str], limits: Limits, sink: DiagnosticSink
+    entry: Located[str], name: str, agents: Sequence[str], limits: CeilingScopes, sink: DiagnosticSink
 ) -> None:
     tools = limits.brought[name]
     lost = _losing(tools, agents, limits)
@@ -112,7 +112,7 @@ def _check_capability(
     )
 
 
-def _losing(tools: Tools, agents: Iterable[str], limits: Limits) -> list[str]:
+def _losing(tools: ToolSet, agents: Iterable[str], limits: CeilingScopes) -> list[str]:
     losing: dict[Hashable, bool] = {}
     found = []
     for agent in agents:
@@ -124,7 +124,7 @@ def _losing(tools: Tools, agents: Iterable[str], limits: Limits) -> list[str]:
     return found
 
 
-def _owners(tools: Tools, agents: Sequence[str], limits: Limits) -> tuple[OwnedGroup, ...]:
+def _owners(tools: ToolSet, agents: Sequence[str], limits: CeilingScopes) -> tuple[OwnedGroup, ...]:
     return limits.owners.owners(agents[0], tools)
 
 
@@ -147,14 +147,14 @@ def _owned_by(owners: Sequence[OwnedGroup]) -> str:
     return f"{' and '.join(names)} {'has' if len(names) == 1 else 'have'}"
 
 
-def _some_tools(tools: Tools, agent: str, limits: Limits) -> str:
+def _some_tools(tools: ToolSet, agent: str, limits: CeilingScopes) -> str:
     lost = missing(tools, limits.allowed(agent, tools))
     names = {number: str(tool) for tool, number in limits.fleet.index.items() if number in lost.numbers}
     globs = sorted(f"{server}/{glob}" for server, glob in lost.globs)
     return _names([*(names[number] for number in sorted(names)), *globs])
 
 
-def _check_ungranted(one: OwnedGroup, limits: Limits, sink: DiagnosticSink) -> None:
+def _check_ungranted(one: OwnedGroup, limits: CeilingScopes, sink: DiagnosticSink) -> None:
     group, scopes = one.group, limits.scopes
     source = group.source
     is_off = not source.enabled or (source.area is not None and source.area.value not in scopes.areas)

@@ -8,18 +8,18 @@ import attrs
 
 from octoc.bundle.model import Registry
 from octoc.compiler.model.resolved import Agent
-from octoc.compiler.model.scopes import Deny, Reason
+from octoc.compiler.model.scopes import Deny, ReachStep
 from octoc.compiler.resolve.spelling import meet
-from octoc.compiler.scope.ceiling import Ceiling, Limits
+from octoc.compiler.scope.ceiling import Ceiling, CeilingScopes
 from octoc.compiler.scope.confine import confined, reached_of
 from octoc.compiler.scope.reasons import reasons_of
-from octoc.compiler.scope.tools import Tools
+from octoc.compiler.scope.tools import ToolSet
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.resolve import BROKEN_DENY
 
 
 def held_to_denials(
-    agent: Agent, registry: Registry, ceiling: Ceiling, limits: Limits, sink: DiagnosticSink
+    agent: Agent, registry: Registry, ceiling: Ceiling, limits: CeilingScopes, sink: DiagnosticSink
 ) -> Registry:
     """Report each denial that the agent's registry breaks, with the way to the tool; return it without those tools."""
     for deny, denied in zip(limits.scopes.deny, limits.denied, strict=True):
@@ -37,10 +37,10 @@ def held_to_denials(
 def _report(
     agent: Agent,
     deny: Deny,
-    broken: Tools,
+    broken: ToolSet,
     registry: Registry,
     ceiling: Ceiling,
-    limits: Limits,
+    limits: CeilingScopes,
     sink: DiagnosticSink,
 ) -> None:
     names = {number: str(tool) for tool, number in limits.fleet.index.items() if number in broken.numbers}
@@ -68,7 +68,7 @@ def _report(
     )
 
 
-def _ways_to(glob: tuple[str, str], ceiling: Ceiling) -> tuple[Reason, ...]:
+def _ways_to(glob: tuple[str, str], ceiling: Ceiling) -> tuple[ReachStep, ...]:
     server, wanted = glob
     return tuple(
         way.reason
@@ -77,14 +77,14 @@ def _ways_to(glob: tuple[str, str], ceiling: Ceiling) -> tuple[Reason, ...]:
     )
 
 
-def _chain(reason: Reason | None) -> list[str]:
+def _chain(reason: ReachStep | None) -> list[str]:
     if reason is None:
         return []
     where = f"{reason.kind} `{reason.name}` ({reason.place.file})"
     return [where, *_chain(reason.via)]
 
 
-def _steps(reason: Reason | None) -> Mapping[str, Place]:
+def _steps(reason: ReachStep | None) -> Mapping[str, Place]:
     if reason is None:
         return {}
     words = {
@@ -98,7 +98,7 @@ def _steps(reason: Reason | None) -> Mapping[str, Place]:
     return {words[reason.kind]: reason.place, **_steps(reason.via)}
 
 
-def _advice(reason: Reason | None) -> str:
+def _advice(reason: ReachStep | None) -> str:
     if reason is None or reason.kind == "profile":
         return 'put the tool into a group of the area or agent that may have it, or write `profile = "deny"`'
     if reason.kind == "grant":

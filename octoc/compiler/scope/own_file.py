@@ -8,17 +8,17 @@ from octoc.bundle.model import Registry
 from octoc.compiler.model.located import Located
 from octoc.compiler.model.resolved import Agent
 from octoc.compiler.resolve.spelling import meet, qualified
-from octoc.compiler.scope.ceiling import Ceiling, Limits, granted_to, tools_of
+from octoc.compiler.scope.ceiling import Ceiling, CeilingScopes, granted_to, tools_of
 from octoc.compiler.scope.confine import reached
 from octoc.compiler.scope.hosts import HOST_TOOLS, host_name
-from octoc.compiler.scope.tools import Tools, missing
+from octoc.compiler.scope.tools import ToolSet, missing
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.resolve import NOT_GRANTED
 from octoc.names import glob_matches
 
 
 def check_own_file(
-    agent: Agent, before: Registry, after: Registry, ceiling: Ceiling, limits: Limits, sink: DiagnosticSink
+    agent: Agent, before: Registry, after: Registry, ceiling: Ceiling, limits: CeilingScopes, sink: DiagnosticSink
 ) -> None:
     """Report what only `before` has: the registry by the agent's file. `after` is the confined registry."""
     source = agent.source
@@ -28,7 +28,7 @@ def check_own_file(
             _report(agent, f"capability `{name}`", entry.place, limits.brought[name], limits, sink)
     for entry in source.skills or ():
         if entry.value in before.skills and entry.value not in after.skills:
-            _report(agent, f"skill `{entry.value}`", entry.place, Tools(), limits, sink)
+            _report(agent, f"skill `{entry.value}`", entry.place, ToolSet(), limits, sink)
     if source.tools is not None and source.type != "supervisor":
         for entry in source.tools:
             if host_name(entry.value) not in HOST_TOOLS:
@@ -43,24 +43,24 @@ def check_own_file(
             _report(agent, f"server `{grant.server}`", places.get(grant.server, source.place), asked, limits, sink)
 
 
-def _lost(asked: Tools, ceiling: Ceiling) -> bool:
+def _lost(asked: ToolSet, ceiling: Ceiling) -> bool:
     return bool(missing(asked, ceiling.tools))
 
 
-def _asked(entry: Located[str], before: Registry, limits: Limits) -> Tools:
+def _asked(entry: Located[str], before: Registry, limits: CeilingScopes) -> ToolSet:
     """Return the tools of the registry that an entry of the agent's `tools` means."""
     named = qualified(entry.value, limits.fleet.servers)
     has = reached(before)
     ids = {number: tool for tool, number in limits.fleet.index.items() if number in has.numbers}
     if named is None:
-        return Tools(frozenset(number for number, tool in ids.items() if glob_matches(entry.value, tool.tool)))
+        return ToolSet(frozenset(number for number, tool in ids.items() if glob_matches(entry.value, tool.tool)))
     server, glob = named
     numbers = (number for number, tool in ids.items() if tool.server == server and glob_matches(glob, tool.tool))
     globs = ((of, meet(glob, other)) for of, other in has.globs if of == server)
-    return Tools(frozenset(numbers), frozenset((of, both) for of, both in globs if both is not None))
+    return ToolSet(frozenset(numbers), frozenset((of, both) for of, both in globs if both is not None))
 
 
-def _report(agent: Agent, what: str, at: Place, tools: Tools, limits: Limits, sink: DiagnosticSink) -> None:
+def _report(agent: Agent, what: str, at: Place, tools: ToolSet, limits: CeilingScopes, sink: DiagnosticSink) -> None:
     scopes = limits.scopes
     owners = limits.owners.owners(agent.name, tools)
     if owners:
@@ -82,6 +82,6 @@ def _report(agent: Agent, what: str, at: Place, tools: Tools, limits: Limits, si
     )
 
 
-def _nearest(agent: str, limits: Limits) -> Iterator[tuple[str, Place]]:
+def _nearest(agent: str, limits: CeilingScopes) -> Iterator[tuple[str, Place]]:
     for grant in granted_to(agent, limits.scopes)[:1]:
         yield "what is granted to it", grant.source.place

@@ -6,9 +6,9 @@ from collections.abc import Hashable, Mapping, Sequence
 
 import attrs
 
-from octoc.compiler.model.scopes import Group, Member, Scopes
+from octoc.compiler.model.scopes import AgentPlacement, Scopes, ToolGroup
 from octoc.compiler.scope.globs import uncovered
-from octoc.compiler.scope.tools import Tools, union
+from octoc.compiler.scope.tools import ToolSet, union
 from octoc.names import ToolId
 
 
@@ -16,9 +16,9 @@ from octoc.names import ToolId
 class OwnedGroup:
     """A group and its tools. `withheld` are the tools that it withholds from other agents."""
 
-    group: Group
-    tools: Tools
-    withheld: Tools
+    group: ToolGroup
+    tools: ToolSet
+    withheld: ToolSet
 
     def gives_to(self, agent: str, areas: Sequence[str]) -> bool:
         """Tell whether the agent may have the group: a global one, one of its areas, or its own."""
@@ -35,15 +35,15 @@ class Owners:
     """All groups of a workspace, and the areas of its agents."""
 
     groups: tuple[OwnedGroup, ...]
-    members: Mapping[str, Member]
+    members: Mapping[str, AgentPlacement]
     _with_groups: frozenset[str] = frozenset()
-    _known: dict[Hashable, tuple[Tools, Tools]] = attrs.field(factory=dict, repr=False, eq=False)
+    _known: dict[Hashable, tuple[ToolSet, ToolSet]] = attrs.field(factory=dict, repr=False, eq=False)
 
     @classmethod
     def of(cls, scopes: Scopes, index: Mapping[ToolId, int]) -> Owners:
         """Number the tools of all groups."""
         groups = tuple(
-            OwnedGroup(group, Tools.of(group.reach, index), Tools.of(group.reach | group.doubtful, index))
+            OwnedGroup(group, ToolSet.of(group.reach, index), ToolSet.of(group.reach | group.doubtful, index))
             for group in scopes.groups
         )
         own = (group.source.agent for group in scopes.groups)
@@ -59,11 +59,11 @@ class Owners:
         """Return a key that is equal for agents with the same tools: the same areas and no groups of their own."""
         return (frozenset(self.areas_of(agent)), agent if agent in self._with_groups else None)
 
-    def given(self, agent: str) -> Tools:
+    def given(self, agent: str) -> ToolSet:
         """Return the tools of all groups that the agent may have, granted or not."""
         return self._standing(agent)[0]
 
-    def withheld(self, agent: str) -> Tools:
+    def withheld(self, agent: str) -> ToolSet:
         """Return the tools that groups of other areas and agents withhold and that no group gives to the agent.
 
         A group that is switched off gives its tools to no agent and still withholds them, so that switching it off
@@ -71,7 +71,7 @@ class Owners:
         """
         return self._standing(agent)[1]
 
-    def owners(self, agent: str, tools: Tools) -> tuple[OwnedGroup, ...]:
+    def owners(self, agent: str, tools: ToolSet) -> tuple[OwnedGroup, ...]:
         """Return the groups that withhold some of `tools` from the agent."""
         lost = self.withheld(agent) & tools
         return tuple(
@@ -81,12 +81,12 @@ class Owners:
     def _gives(self, one: OwnedGroup, agent: str) -> bool:
         return one.gives_to(agent, self.areas_of(agent))
 
-    def _standing(self, agent: str) -> tuple[Tools, Tools]:
+    def _standing(self, agent: str) -> tuple[ToolSet, ToolSet]:
         key = self.standing(agent)
         if key not in self._known:
             given = union(one.tools for one in self.groups if self._gives(one, agent))
             others = union(one.withheld for one in self.groups if _is_owned(one) and not self._gives(one, agent))
-            withheld = Tools(others.numbers - given.numbers, uncovered(others.globs, given.globs))
+            withheld = ToolSet(others.numbers - given.numbers, uncovered(others.globs, given.globs))
             self._known[key] = (given, withheld)
         return self._known[key]
 

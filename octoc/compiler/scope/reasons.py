@@ -6,20 +6,20 @@ from collections.abc import Iterator, Mapping
 
 from octoc.bundle.model import Registry
 from octoc.compiler.model.resolved import Agent
-from octoc.compiler.model.scopes import Reason
-from octoc.compiler.scope.ceiling import Ceiling, Limits
+from octoc.compiler.model.scopes import ReachStep
+from octoc.compiler.scope.ceiling import Ceiling, CeilingScopes
 
 
-class Reasons(Mapping[str, Mapping[int, tuple[Reason, ...]]]):
+class Reasons(Mapping[str, Mapping[int, tuple[ReachStep, ...]]]):
     """Agent -> tool -> reasons: why the agent may have the tool, then what in its own file asks for it."""
 
-    def __init__(self, registries: Mapping[str, Registry], agents: Mapping[str, Agent], limits: Limits) -> None:
+    def __init__(self, registries: Mapping[str, Registry], agents: Mapping[str, Agent], limits: CeilingScopes) -> None:
         self._registries = registries
         self._agents = agents
         self._limits = limits
-        self._known: dict[str, Mapping[int, tuple[Reason, ...]]] = {}
+        self._known: dict[str, Mapping[int, tuple[ReachStep, ...]]] = {}
 
-    def __getitem__(self, agent: str) -> Mapping[int, tuple[Reason, ...]]:
+    def __getitem__(self, agent: str) -> Mapping[int, tuple[ReachStep, ...]]:
         if agent not in self._known:
             registry = self._registries[agent]
             ceiling = self._limits.ceiling(agent)
@@ -34,10 +34,10 @@ class Reasons(Mapping[str, Mapping[int, tuple[Reason, ...]]]):
 
 
 def reasons_of(
-    agent: Agent | None, registry: Registry, ceiling: Ceiling, limits: Limits
-) -> Mapping[int, tuple[Reason, ...]]:
+    agent: Agent | None, registry: Registry, ceiling: Ceiling, limits: CeilingScopes
+) -> Mapping[int, tuple[ReachStep, ...]]:
     """Return the reasons for each tool of a registry."""
-    found: dict[int, list[Reason]] = {index: [] for index in registry.tools}
+    found: dict[int, list[ReachStep]] = {index: [] for index in registry.tools}
     for way in ceiling.ways:
         for index in way.tools.numbers & found.keys():
             found[index].append(way.reason)
@@ -46,15 +46,15 @@ def reasons_of(
     return {index: tuple(reasons) for index, reasons in found.items()}
 
 
-def _add_own(agent: Agent, registry: Registry, limits: Limits, found: dict[int, list[Reason]]) -> None:
+def _add_own(agent: Agent, registry: Registry, limits: CeilingScopes, found: dict[int, list[ReachStep]]) -> None:
     source = agent.source
     for entry in source.capabilities:
         name = entry.value.rpartition("/")[2]
         if name in registry.boot:
-            via = Reason("capability", name, limits.fleet.capabilities[name].place)
+            via = ReachStep("capability", name, limits.fleet.capabilities[name].place)
             for index in limits.brought[name].numbers & found.keys():
-                found[index].append(Reason("agent-file", entry.value, entry.place, via))
+                found[index].append(ReachStep("agent-file", entry.value, entry.place, via))
     if source.tools is not None and source.type != "supervisor" and source.kind != "octomind":
-        reason = Reason("agent-file", "tools", source.place.child("tools"))
+        reason = ReachStep("agent-file", "tools", source.place.child("tools"))
         for index in registry.direct:
             found[index].append(reason)

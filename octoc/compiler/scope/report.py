@@ -9,13 +9,13 @@ import attrs
 from octoc.bundle.model import AgentSettings, Registry
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.located import Located
-from octoc.compiler.model.scopes import Member, Reason, Scopes
+from octoc.compiler.model.scopes import AgentPlacement, ReachStep, Scopes
 from octoc.compiler.resolve.scopes.names import NameLookup
 from octoc.compiler.resolve.spelling import meet
-from octoc.compiler.scope.ceiling import Ceiling, Limits, granted_to
+from octoc.compiler.scope.ceiling import Ceiling, CeilingScopes, granted_to
 from octoc.compiler.scope.confine import reached, reached_of
 from octoc.compiler.scope.fleet import Fleet
-from octoc.compiler.scope.tools import Tools
+from octoc.compiler.scope.tools import ToolSet
 from octoc.diagnostics.model import Diagnostic, DiagnosticSink, Place
 from octoc.names import glob_matches
 
@@ -23,7 +23,7 @@ DIRECT, DEFERRED, ACTIVE = "direct", "by find_tools", "once active"
 
 
 @attrs.frozen(kw_only=True)
-class Reached:
+class ReachedTool:
     """A tool, `server/tool`, or a glob of an unlisted server, as an agent has it.
 
     `how` is `direct` (in the prompt from the start), `by find_tools`, or `once active` (a capability brings it).
@@ -31,16 +31,16 @@ class Reached:
 
     tool: str
     how: str
-    reasons: tuple[Reason, ...] = ()
+    reasons: tuple[ReachStep, ...] = ()
 
 
 @attrs.frozen(kw_only=True)
-class Named:
+class ScopedEntity:
     """A capability or a skill that an agent may use. `boot`: active from the start."""
 
     name: str
     boot: bool = False
-    reasons: tuple[Reason, ...] = ()
+    reasons: tuple[ReachStep, ...] = ()
 
 
 @attrs.frozen(kw_only=True)
@@ -58,54 +58,56 @@ class Excluded:
 
 
 @attrs.frozen(kw_only=True)
-class AgentScope:
+class ScopeReport:
     """All that one agent may reach, and why, without octoc's own tools and the host's."""
 
     name: str
     areas: tuple[str, ...] = ()
     tenants: tuple[str, ...] = ()
-    tools: tuple[Reached, ...] = ()
-    capabilities: tuple[Named, ...] = ()
-    skills: tuple[Named, ...] = ()
+    tools: tuple[ReachedTool, ...] = ()
+    capabilities: tuple[ScopedEntity, ...] = ()
+    skills: tuple[ScopedEntity, ...] = ()
     excluded: tuple[Excluded, ...] = ()
     settings: AgentSettings = attrs.field(factory=AgentSettings)
 
 
-def scope_of(build: Build, agent: str) -> AgentScope:
+def scope_of(build: Build, agent: str) -> ScopeReport:
     """Return the scope of one agent. Raises: KeyError when the bundle has no such agent."""
     return _scope(build, agent, _limits(build))
 
 
-def _scope(build: Build, agent: str, limits: Limits) -> AgentScope:
+def _scope(build: Build, agent: str, limits: CeilingScopes) -> ScopeReport:
     registry = build.scoped.registries[agent]
     scopes = limits.scopes
-    member = scopes.members.get(agent, Member())
+    member = scopes.members.get(agent, AgentPlacement())
     ceiling = limits.ceiling(agent)
     why = build.scoped.reasons.get(agent, {})
     tools = [
-        Reached(tool=str(build.scoped.tools[index].id), how=_how(index, registry), reasons=why.get(index, ()))
+        ReachedTool(tool=str(build.scoped.tools[index].id), how=_how(index, registry), reasons=why.get(index, ()))
         for index in registry.tools
     ]
     direct = {(grant.server, glob) for grant in registry.unlisted_direct for glob in grant.globs}
     for server, glob in sorted(reached(registry).globs):
         how = DIRECT if (server, glob) in direct else DEFERRED if registry.proxy else ACTIVE
-        tools.append(Reached(tool=f"{server}/{glob}", how=how, reasons=_of_glob(server, glob, ceiling)))
-    return AgentScope(
+        tools.append(ReachedTool(tool=f"{server}/{glob}", how=how, reasons=_of_glob(server, glob, ceiling)))
+    return ScopeReport(
         name=agent,
         areas=member.areas,
         tenants=member.tenants,
         tools=tuple(tools),
         capabilities=tuple(
-            Named(name=name, boot=name in registry.boot, reasons=_naming(agent, "capabilities", name, scopes))
+            ScopedEntity(name=name, boot=name in registry.boot, reasons=_naming(agent, "capabilities", name, scopes))
             for name in sorted({*registry.capabilities, *registry.boot})
         ),
-        skills=tuple(Named(name=name, reasons=_naming(agent, "skills", name, scopes)) for name in registry.skills),
+        skills=tuple(
+            ScopedEntity(name=name, reasons=_naming(agent, "skills", name, scopes)) for name in registry.skills
+        ),
         excluded=tuple(_excluded(build, agent, scopes)),
         settings=member.settings,
     )
 
 
-def who_can(build: Build, tool: str) -> tuple[tuple[tuple[str, Reached], ...], tuple[Diagnostic, ...]]:
+def who_can(build: Build, tool: str) -> tuple[tuple[tuple[str, ReachedTool], ...], tuple[Diagnostic, ...]]:
     """Return (agent, tool) for each agent and each tool that it reaches and that `tool`, a name or pattern, matches.
 
     The second part has the findings for a `tool` without a match.
@@ -115,14 +117,14 @@ def who_can(build: Build, tool: str) -> tuple[tuple[tuple[str, Reached], ...], t
     lookup = NameLookup(
         servers={server.name: server for server in resolved.servers}, agents=(), capabilities=(), skills=(), sink=sink
     )
-    asked = Tools.of(
+    asked = ToolSet.of(
         lookup.reach(Located(tool, Place(file="")), "the question"),
         {one.id: n for n, one in enumerate(build.scoped.tools)},
     )
     return tuple(_reaching(build, asked)), sink.diagnostics
 
 
-def _reaching(build: Build, asked: Tools) -> Iterator[tuple[str, Reached]]:
+def _reaching(build: Build, asked: ToolSet) -> Iterator[tuple[str, ReachedTool]]:
     names = {str(build.scoped.tools[index].id) for index in asked.numbers}
     limits = _limits(build)
     for agent, registry in build.scoped.registries.items():
@@ -139,13 +141,13 @@ def scopes_of(build: Build) -> Scopes:
     return build.resolved.scopes or Scopes(at=build.settings.place)
 
 
-def way_of(reason: Reason) -> Sequence[Reason]:
+def way_of(reason: ReachStep) -> Sequence[ReachStep]:
     """Return the steps from the agent to the tool."""
     return (reason, *(() if reason.via is None else way_of(reason.via)))
 
 
-def _limits(build: Build) -> Limits:
-    return Limits.of(scopes_of(build), Fleet.of(build, build.scoped.tools))
+def _limits(build: Build) -> CeilingScopes:
+    return CeilingScopes.of(scopes_of(build), Fleet.of(build, build.scoped.tools))
 
 
 def _excluded(build: Build, agent: str, scopes: Scopes) -> Iterator[Excluded]:
@@ -172,7 +174,7 @@ def _how(index: int, registry: Registry) -> str:
     return DEFERRED if registry.proxy else ACTIVE
 
 
-def _of_glob(server: str, glob: str, ceiling: Ceiling) -> tuple[Reason, ...]:
+def _of_glob(server: str, glob: str, ceiling: Ceiling) -> tuple[ReachStep, ...]:
     return tuple(
         way.reason
         for way in ceiling.ways
@@ -180,12 +182,12 @@ def _of_glob(server: str, glob: str, ceiling: Ceiling) -> tuple[Reason, ...]:
     )
 
 
-def _naming(agent: str, what: str, name: str, scopes: Scopes) -> tuple[Reason, ...]:
+def _naming(agent: str, what: str, name: str, scopes: Scopes) -> tuple[ReachStep, ...]:
     """Return the grants that name a capability or a skill; under `allow` the profile is the reason."""
     if scopes.profile == "allow":
-        return (Reason("profile", "allow", scopes.at),)
+        return (ReachStep("profile", "allow", scopes.at),)
     return tuple(
-        Reason("grant", entry.value, entry.place)
+        ReachStep("grant", entry.value, entry.place)
         for grant in granted_to(agent, scopes)
         for entry in getattr(grant.source, what)
         if glob_matches(entry.value, name)

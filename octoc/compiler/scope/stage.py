@@ -10,7 +10,7 @@ from octoc.compiler.context import Context
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.resolved import Agent, Scoped, ScopedTool
 from octoc.compiler.scope.aliases import check_aliases, style_of
-from octoc.compiler.scope.ceiling import Limits
+from octoc.compiler.scope.ceiling import CeilingScopes
 from octoc.compiler.scope.confine import confined
 from octoc.compiler.scope.conflicts import check_scopes
 from octoc.compiler.scope.denied import held_to_denials
@@ -34,7 +34,7 @@ def scope(build: Build, context: Context) -> Build:
     fleet = Fleet.of(build, tools)
     scopes = resolved.scopes
     left_out = frozenset[str]() if scopes is None else scopes.left_out
-    limits = None if scopes is None else Limits.of(scopes, fleet)
+    limits = None if scopes is None else CeilingScopes.of(scopes, fleet)
     if limits is not None and not limits.scopes.closed:
         check_scopes(limits, context.sink)
     made, registries = Registries(fleet), dict[str, Registry]()
@@ -52,7 +52,7 @@ def scope(build: Build, context: Context) -> Build:
     return attrs.evolve(build, scoped=Scoped(tools=tools, registries=registries, reasons=reasons))
 
 
-def _limited(agent: Agent, registry: Registry, limits: Limits, sink: DiagnosticSink) -> Registry:
+def _limited(agent: Agent, registry: Registry, limits: CeilingScopes, sink: DiagnosticSink) -> Registry:
     """Return the part of a registry that the scopes allow: all of it if they withhold nothing."""
     scopes = limits.scopes
     if scopes.limits_nothing and not scopes.deny:

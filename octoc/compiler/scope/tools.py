@@ -12,41 +12,41 @@ from octoc.names import ToolId
 
 
 @attrs.frozen
-class Tools:
+class ToolSet:
     """Recorded tools by number, and (server, glob) for the future tools of unlisted servers."""
 
     numbers: frozenset[int] = frozenset()
     globs: Globs = frozenset()
 
     @classmethod
-    def of(cls, reach: Reach, index: Mapping[ToolId, int]) -> Tools:
+    def of(cls, reach: Reach, index: Mapping[ToolId, int]) -> ToolSet:
         """Number the tools of a `Reach`."""
         return cls(frozenset(index[tool] for tool in reach.tools if tool in index), reach.globs)
 
-    def __or__(self, other: Tools) -> Tools:
-        return Tools(self.numbers | other.numbers, self.globs | other.globs)
+    def __or__(self, other: ToolSet) -> ToolSet:
+        return ToolSet(self.numbers | other.numbers, self.globs | other.globs)
 
-    def __and__(self, other: Tools) -> Tools:
-        return Tools(self.numbers & other.numbers, common(self.globs, other.globs))
+    def __and__(self, other: ToolSet) -> ToolSet:
+        return ToolSet(self.numbers & other.numbers, common(self.globs, other.globs))
 
-    def without(self, other: Tools) -> Tools:
+    def without(self, other: ToolSet) -> ToolSet:
         """Return the tools that are not in `other`; a glob is removed if it overlaps with one of `other`."""
-        return Tools(self.numbers - other.numbers, disjoint(self.globs, other.globs))
+        return ToolSet(self.numbers - other.numbers, disjoint(self.globs, other.globs))
 
     def __bool__(self) -> bool:
         return bool(self.numbers or self.globs)
 
 
-def missing(asked: Tools, has: Tools) -> Tools:
+def missing(asked: ToolSet, has: ToolSet) -> ToolSet:
     """Return the tools of `asked` that are not in `has`."""
-    return Tools(asked.numbers - has.numbers, uncovered(asked.globs, has.globs))
+    return ToolSet(asked.numbers - has.numbers, uncovered(asked.globs, has.globs))
 
 
-def union(sets: Iterable[Tools]) -> Tools:
+def union(sets: Iterable[ToolSet]) -> ToolSet:
     """Return the tools of all `sets`."""
     numbers: set[int] = set()
     globs: set[tuple[str, str]] = set()
     for one in sets:
         numbers |= one.numbers
         globs |= one.globs
-    return Tools(frozenset(numbers), frozenset(globs))
+    return ToolSet(frozenset(numbers), frozenset(globs))

@@ -10,9 +10,9 @@ from octoc.bundle.model import Registry
 from octoc.compiler.model.located import Located
 from octoc.compiler.model.resolved import Agent
 from octoc.compiler.model.scopes import ScopeGrant
-from octoc.compiler.scope.ceiling import Limits
+from octoc.compiler.scope.ceiling import CeilingScopes
 from octoc.compiler.scope.confine import reached, unlisted
-from octoc.compiler.scope.tools import Tools, union
+from octoc.compiler.scope.tools import ToolSet, union
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.resolve import UNREACHED_GRANT
 from octoc.lists import some_names
@@ -26,7 +26,7 @@ class _Given:
 
     what: str
     at: Place
-    tools: Tools
+    tools: ToolSet
     capability: str | None = None
 
 
@@ -39,7 +39,7 @@ class _Why:
 
 
 def check_unreached(
-    registries: Mapping[str, Registry], agents: Mapping[str, Agent], limits: Limits, sink: DiagnosticSink
+    registries: Mapping[str, Registry], agents: Mapping[str, Agent], limits: CeilingScopes, sink: DiagnosticSink
 ) -> None:
     """Report each entry of a grant that has no effect for some agents, although nothing withholds it from them.
 
@@ -61,17 +61,17 @@ def check_unreached(
             _report(given, [agents[name] for name in named], limits, sink)
 
 
-def _reached(registry: Registry, limits: Limits) -> Tools:
+def _reached(registry: Registry, limits: CeilingScopes) -> ToolSet:
     """Return the tools of a registry without the proxy: direct tools, and those of its capabilities."""
     brought = union(limits.brought[name] for name in (*registry.capabilities, *registry.reserved, *registry.boot))
-    return Tools(frozenset(registry.direct), unlisted(registry.unlisted_direct)) | (brought & reached(registry))
+    return ToolSet(frozenset(registry.direct), unlisted(registry.unlisted_direct)) | (brought & reached(registry))
 
 
-def _given(grant: ScopeGrant, limits: Limits) -> Iterator[_Given]:
+def _given(grant: ScopeGrant, limits: CeilingScopes) -> Iterator[_Given]:
     for entry, group in grant.groups.items():
         yield _Given(f"group `{entry.value}`", entry.place, limits.by_group[id(group)].tools)
     for entry, reach in grant.tools.items():
-        yield _Given(f"tool `{entry.value}`", entry.place, Tools.of(reach, limits.fleet.index))
+        yield _Given(f"tool `{entry.value}`", entry.place, ToolSet.of(reach, limits.fleet.index))
     for entry, names in grant.capabilities.items():
         if _is_one(entry):
             for name in names:
@@ -82,7 +82,7 @@ def _is_one(entry: Located[str]) -> bool:
     return not entry.value.endswith("*")
 
 
-def _lost(agent: str, given: _Given, registry: Registry, narrow: Mapping[str, Tools], limits: Limits) -> bool:
+def _lost(agent: str, given: _Given, registry: Registry, narrow: Mapping[str, ToolSet], limits: CeilingScopes) -> bool:
     if given.capability is not None and given.capability in (
         *registry.capabilities,
         *registry.reserved,
@@ -97,7 +97,7 @@ def _lost(agent: str, given: _Given, registry: Registry, narrow: Mapping[str, To
     return bool(left) and not left & narrow[agent]
 
 
-def _report(given: _Given, agents: list[Agent], limits: Limits, sink: DiagnosticSink) -> None:
+def _report(given: _Given, agents: list[Agent], limits: CeilingScopes, sink: DiagnosticSink) -> None:
     ways: dict[_Why, list[Agent]] = {}
     for agent in agents:
         ways.setdefault(_why(agent, given, limits), []).append(agent)
@@ -112,7 +112,7 @@ def _report(given: _Given, agents: list[Agent], limits: Limits, sink: Diagnostic
         )
 
 
-def _why(agent: Agent, given: _Given, limits: Limits) -> _Why:
+def _why(agent: Agent, given: _Given, limits: CeilingScopes) -> _Why:
     source = agent.source
     if source.kind == "octomind":
         if given.capability is not None:

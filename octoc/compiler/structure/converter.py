@@ -25,20 +25,20 @@ class _IncompleteError(Exception):
 
 
 @attrs.frozen
-class At:
+class PlacedValue:
     """A plain value and its place: the input of every hook."""
 
     value: Any
     place: Place
 
-    def find(self, path: KeyPath) -> At | None:
+    def find(self, path: KeyPath) -> PlacedValue | None:
         """Return the value at `path`; None when a key on the way is absent, or the value is null."""
         value = self.value
         for key in path:
             if isinstance(value, Mapping) and key not in value:
                 return None
             value = value[key]
-        return None if value is None else At(value, self.place.child(*path) if path else self.place)
+        return None if value is None else PlacedValue(value, self.place.child(*path) if path else self.place)
 
 
 def structured(cls: type[T], values: Any, place: Place, form: str = KEY, **given: Any) -> T:
@@ -53,7 +53,7 @@ def structured(cls: type[T], values: Any, place: Place, form: str = KEY, **given
         form: the metadata to read. Only `KEY` reads fields without metadata.
         given: values of fields that the file does not have; nothing is read for them.
     """
-    at = At(values, place)
+    at = PlacedValue(values, place)
     if attrs.has(cls):
         made: T = _reader(cls, form)(at, given)
         return made
@@ -96,7 +96,7 @@ def _model(cls: Any, _: cattrs.Converter) -> Hook:
 
 
 @cache
-def _reader(cls: Any, form: str) -> Callable[[At, Mapping[str, Any]], Any]:
+def _reader(cls: Any, form: str) -> Callable[[PlacedValue, Mapping[str, Any]], Any]:
     converter = _converter()
     fields = [
         (field.name, field.metadata.get(form, (field.name,)), field.type, field.default is attrs.NOTHING)
@@ -105,7 +105,7 @@ def _reader(cls: Any, form: str) -> Callable[[At, Mapping[str, Any]], Any]:
     ]
     hooks: dict[str, Hook] = {}
 
-    def read(at: At, given: Mapping[str, Any]) -> Any:
+    def read(at: PlacedValue, given: Mapping[str, Any]) -> Any:
         made = dict(given)
         for name, path, hint, is_required in fields:
             if name in given:
@@ -113,7 +113,7 @@ def _reader(cls: Any, form: str) -> Callable[[At, Mapping[str, Any]], Any]:
             if name == "place":
                 made[name] = at.place
                 continue
-            found = At(at.place.path[-1], at.place) if path == OWN_NAME else at.find(path)
+            found = PlacedValue(at.place.path[-1], at.place) if path == OWN_NAME else at.find(path)
             if found is not None:
                 # Made when it is first used: what is always given has no hook.
                 hook = hooks.get(name) or hooks.setdefault(name, converter.get_structure_hook(hint))
@@ -129,7 +129,7 @@ def _located(hint: Any, converter: cattrs.Converter) -> Hook:
     (inner,) = get_args(hint)
     hook = converter.get_structure_hook(inner)
 
-    def structure(at: At, _: Any) -> Any:
+    def structure(at: PlacedValue, _: Any) -> Any:
         value = hook(at, inner)
         return Located(value.strip() if isinstance(value, str) else value, at.place)
 
@@ -141,13 +141,13 @@ def _tuple(hint: Any, converter: cattrs.Converter) -> Hook:
     inner = get_args(hint)[0]
     hook = converter.get_structure_hook(inner)
 
-    def structure(at: At, _: Any) -> Any:
+    def structure(at: PlacedValue, _: Any) -> Any:
         if isinstance(at.value, str):
             return (hook(at, inner),)
         made = []
         for key, value in at.value.items() if isinstance(at.value, Mapping) else kept(at.value):
             try:
-                made.append(hook(At(value, at.place.child(key)), inner))
+                made.append(hook(PlacedValue(value, at.place.child(key)), inner))
             except _IncompleteError:
                 continue
         return tuple(made)
@@ -158,7 +158,7 @@ def _tuple(hint: Any, converter: cattrs.Converter) -> Hook:
 def _mapping(hint: Any, converter: cattrs.Converter) -> Hook:
     inner = get_args(hint)[1]
     hook = converter.get_structure_hook(inner)
-    return lambda at, _: {key: hook(At(value, at.place.child(key)), inner) for key, value in at.value.items()}
+    return lambda at, _: {key: hook(PlacedValue(value, at.place.child(key)), inner) for key, value in at.value.items()}
 
 
 def _annotated(hint: Any, converter: cattrs.Converter) -> Hook:
@@ -170,7 +170,7 @@ def _annotated(hint: Any, converter: cattrs.Converter) -> Hook:
     return lambda at, _: split(at.value, at.place, kind) if isinstance(at.value, str) else hook(at, inner)
 
 
-def _server(at: At, _: Any) -> ServerSource:
+def _server(at: PlacedValue, _: Any) -> ServerSource:
     # Not at the top: a build that has nothing to do reads settings alone.
     from octoc.compiler.structure.servers import server_of_octomind
 
@@ -180,20 +180,20 @@ def _server(at: At, _: Any) -> ServerSource:
 # JSON Schema takes 4.0 for a whole number and 1 for a number; settings are digested, so each has one form.
 
 
-def _whole(at: At, _: Any) -> Any:
+def _whole(at: PlacedValue, _: Any) -> Any:
     return at.value if isinstance(at.value, bool | str) else int(at.value)
 
 
-def _float(at: At, _: Any) -> float:
+def _float(at: PlacedValue, _: Any) -> float:
     return float(at.value)
 
 
-def _number(at: At, _: Any) -> Number:
+def _number(at: PlacedValue, _: Any) -> Number:
     """Return a number of a quota: seconds for its window, else a whole one."""
     return float(at.value) if at.place.path[-1] == "window" else int(at.value)
 
 
-def _text(at: At, _: Any) -> str:
+def _text(at: PlacedValue, _: Any) -> str:
     """Return a text; settings of an encoder may be numbers or flags, and plugins get text."""
     if isinstance(at.value, bool):
         return "true" if at.value else "false"

@@ -14,7 +14,7 @@ from octoc.bundle.model import Registry
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.resolved import Capability, Server
 from octoc.compiler.model.source import ServerSource
-from octoc.compiler.resolve.definitions import Value, definitions, values_of
+from octoc.compiler.resolve.definitions import DefinitionText, definitions, values_of
 from octoc.diagnostics.model import Place
 from octoc.plugin.resolvers import CREDENTIAL_VARIABLE
 from octoc.plugin.targets import parse_env_file
@@ -24,7 +24,7 @@ _MAX_ENV_FILE_BYTES = 2 * 1024 * 1024
 
 
 @attrs.frozen(kw_only=True)
-class Use:
+class ReferenceUse:
     """One reference: the server and the field of its definition (`env.API_KEY`) that hold it, and where it stands."""
 
     server: str
@@ -44,7 +44,7 @@ class Variable:
 
     name: str
     kind: str
-    uses: tuple[Use, ...]
+    uses: tuple[ReferenceUse, ...]
     servers: tuple[str, ...]
     capabilities: tuple[str, ...]
     agents: tuple[str, ...]
@@ -106,7 +106,7 @@ def contract(build: Build, agent: str | None = None) -> tuple[Variable, ...]:
     at_start = None if agent is None else servers_at_start(registries.get(agent, Registry()), build)
     capabilities = _capabilities(build, None if agent is None else registries.get(agent, Registry()))
     written = {definition.source.place: definition.source for definition in definitions(build.sources)}
-    uses: dict[tuple[str, str], list[Use]] = {}
+    uses: dict[tuple[str, str], list[ReferenceUse]] = {}
     for server in build.resolved.servers:
         if agent is None or any(server.name in servers for servers in reached.values()):
             for kind, name, use in (*_uses(server, written.get(server.place)), *_inherited(server)):
@@ -162,7 +162,7 @@ def _capabilities(build: Build, registry: Registry | None) -> tuple[Capability, 
     return tuple(capability for capability in everything if capability.name in wanted)
 
 
-def _uses(server: Server, written: ServerSource | None) -> Iterator[tuple[str, str, Use]]:
+def _uses(server: Server, written: ServerSource | None) -> Iterator[tuple[str, str, ReferenceUse]]:
     """Yield kind, name and use of each reference. A literal secret is one already, and has the place of the secret."""
     as_written = {value.place: value.text for value in values_of(written)} if written is not None else {}
     for value in values_of(server):
@@ -177,13 +177,13 @@ def _uses(server: Server, written: ServerSource | None) -> Iterator[tuple[str, s
             yield "env", value.text.strip(), _use(server, value, value.place, has_default=False)
 
 
-def _inherited(server: Server) -> Iterator[tuple[str, str, Use]]:
+def _inherited(server: Server) -> Iterator[tuple[str, str, ReferenceUse]]:
     for name in server.inherit_env:
-        yield "env", name, Use(server=server.name, field="inherit_env", place=server.place, has_default=True)
+        yield "env", name, ReferenceUse(server=server.name, field="inherit_env", place=server.place, has_default=True)
 
 
-def _use(server: Server, value: Value, place: Place, has_default: bool) -> Use:  # noqa: FBT001  # private, named at the definition
-    return Use(server=server.name, field=str(value), place=place, has_default=has_default)
+def _use(server: Server, value: DefinitionText, place: Place, has_default: bool) -> ReferenceUse:  # noqa: FBT001  # private, named at the definition
+    return ReferenceUse(server=server.name, field=str(value), place=place, has_default=has_default)
 
 
 def _names_in(path: Path) -> list[tuple[str, bool]]:

@@ -13,8 +13,8 @@ from octoc.compiler.cache.store import Cache
 from octoc.compiler.check.stage import sound_documents
 from octoc.compiler.context import Context
 from octoc.compiler.discover.fixtures import add_fixtures
-from octoc.compiler.discover.found import Found
-from octoc.compiler.discover.walk import Entry, Root
+from octoc.compiler.discover.found import DiscoveredLists
+from octoc.compiler.discover.walk import FolderEntry, WalkRoot
 from octoc.compiler.inputs.routing import FIXTURES
 from octoc.compiler.model.documents import Discovered, FoundFile
 from octoc.compiler.model.settings import WorkspaceSettings
@@ -77,9 +77,9 @@ def known_in(bundle: Bundle) -> FixtureNames:
 
 
 def _discovered(root: Path, settings: WorkspaceSettings, context: Context) -> tuple[FoundFile, ...]:
-    found = Found(sink=context.sink)
-    boundary = Root(real=os.path.realpath(root), what="the workspace")
-    add_fixtures(Entry(path=root, display=".", root=boundary, is_dir=True), settings, found)
+    found = DiscoveredLists(sink=context.sink)
+    boundary = WalkRoot(real=os.path.realpath(root), what="the workspace")
+    add_fixtures(FolderEntry(path=root, display=".", root=boundary, is_dir=True), settings, found)
     return tuple(found.files)
 
 

@@ -13,7 +13,7 @@ from octoc.compiler.cache.store import Cache
 from octoc.compiler.context import Context, Progress, no_progress
 from octoc.compiler.inputs.registry import FileKinds
 from octoc.compiler.model.settings import USUAL_PLUGINS, LintSettings, WorkspaceSettings
-from octoc.compiler.policy.judge import policy_of
+from octoc.compiler.policy.lint_policy import policy_of
 from octoc.compiler.policy.names import report_names
 from octoc.compiler.read.spans import SpanIndex
 from octoc.compiler.read.text import text_reader

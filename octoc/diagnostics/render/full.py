@@ -10,7 +10,7 @@ from octoc.diagnostics.model import Diagnostic, Span
 from octoc.diagnostics.render.concise import FIXABLE, where
 from octoc.diagnostics.render.fix_diff import diff_lines
 from octoc.diagnostics.render.style import Paint, plain, role_of
-from octoc.diagnostics.render.text import Shown, cells, escape, show_line, wrapped
+from octoc.diagnostics.render.text import ShownLine, cells, escape, show_line, wrapped
 from octoc.masking import lines_above, mask_secrets
 
 ReadLine = Callable[[str, int], str | None]
@@ -193,7 +193,7 @@ def _above(file: str, line: int, read_line: ReadLine) -> str:
     return lines_above(lambda number: read_line(file, number), line)
 
 
-def _quoted(line: str, column: int, end_column: int, *, above: str, wide: int) -> Shown:
+def _quoted(line: str, column: int, end_column: int, *, above: str, wide: int) -> ShownLine:
     """Return a line as it is shown: masked, and cut to `wide` cells around the columns. `above` is the line before."""
     start = min(max(column - 1, 0), len(line))
     low, high = max(start - _AROUND, 0), start + _AROUND

@@ -47,7 +47,7 @@ def wrapped(text: str, width: int | None, *, indent: int = 0, taken: int = 0) ->
 
 
 @attrs.frozen(kw_only=True)
-class Shown:
+class ShownLine:
     """A source line as it is shown, from its code point `first` on.
 
     `starts[i]` is the cell where code point `first + i` starts; the last entry is the end.
@@ -62,7 +62,7 @@ class Shown:
         return self.starts[min(max(column - 1 - self.first, 0), len(self.starts) - 1)]
 
 
-def show_line(line: str, first: int = 0, last: int | None = None) -> Shown:
+def show_line(line: str, first: int = 0, last: int | None = None) -> ShownLine:
     """Return code points `first` to `last` (exclusive) of a line with tabs as four spaces and the rest escaped."""
     last = len(line) if last is None else min(last, len(line))
     pieces = [_TAB if character == "\t" else _shown(character) for character in line[first:last]]
@@ -70,7 +70,7 @@ def show_line(line: str, first: int = 0, last: int | None = None) -> Shown:
     starts = [len(before)]
     for piece in pieces:
         starts.append(starts[-1] + cells(piece))
-    return Shown(text=f"{before}{''.join(pieces)}{after}".rstrip(), starts=tuple(starts), first=first)
+    return ShownLine(text=f"{before}{''.join(pieces)}{after}".rstrip(), starts=tuple(starts), first=first)
 
 
 def _shown(character: str) -> str:

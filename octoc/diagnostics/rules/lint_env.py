@@ -2,10 +2,10 @@
 
 from functools import partial
 
-from octoc.diagnostics.rule import Need, Rule, Scope, Severity
+from octoc.diagnostics.rule import Requirement, Rule, Scope, Severity
 from octoc.diagnostics.rules import file_groups as groups
 
-rule = partial(Rule, scope=Scope.WORKSPACE, needs=frozenset({Need.ENVIRONMENT}))
+rule = partial(Rule, scope=Scope.WORKSPACE, needs=frozenset({Requirement.ENVIRONMENT}))
 
 UNSET_VARIABLE = rule(
     "OCT465",

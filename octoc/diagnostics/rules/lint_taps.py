@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from octoc.diagnostics.rule import Need, Rule, Scope, Severity
+from octoc.diagnostics.rule import Requirement, Rule, Scope, Severity
 from octoc.diagnostics.rules import file_groups as groups
 
 rule = partial(Rule, scope=Scope.WORKSPACE)
@@ -104,7 +104,7 @@ UNREACHABLE = rule(
     "unreachable-capability",
     "None of a capability's own triggers activates it.",
     Severity.WARNING,
-    needs=frozenset({Need.GATE}),
+    needs=frozenset({Requirement.GATE}),
     kinds=groups.CAPABILITIES,
 )
 ROUTED_HIGH_TRUST = rule(
@@ -172,7 +172,7 @@ RIVALS = rule(
     "rival-capabilities",
     "Triggers of one capability are closer in meaning to another capability than to their own.",
     Severity.WARNING,
-    needs=frozenset({Need.GATE}),
+    needs=frozenset({Requirement.GATE}),
     kinds=groups.CAPABILITIES,
 )
 FEW_TRIGGERS = rule(

@@ -2,12 +2,12 @@
 
 from functools import partial
 
-from octoc.diagnostics.rule import Need, Rule, Scope, Severity
+from octoc.diagnostics.rule import Requirement, Rule, Scope, Severity
 from octoc.diagnostics.rules import file_groups as groups
 
 rule = partial(Rule, scope=Scope.WORKSPACE)
-tool_rule = partial(rule, needs=frozenset({Need.SNAPSHOTS}))
-drift_rule = partial(rule, needs=frozenset({Need.LOCK, Need.SNAPSHOTS}))
+tool_rule = partial(rule, needs=frozenset({Requirement.SNAPSHOTS}))
+drift_rule = partial(rule, needs=frozenset({Requirement.LOCK, Requirement.SNAPSHOTS}))
 
 SCHEMA_NOT_OBJECT = tool_rule(
     "OCT470", "schema-not-object", "A tool's `inputSchema` is not the schema of an object.", kinds=groups.SNAPSHOTS

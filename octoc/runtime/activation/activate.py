@@ -34,7 +34,7 @@ NO_TOOLS = "none — the configured allowed_tools filter excluded every tool the
 
 
 @attrs.frozen(kw_only=True)
-class Change:
+class ActivationChange:
     """The result of an activation or deactivation: a text for the model, and the servers connected or closed."""
 
     ok: bool
@@ -43,7 +43,7 @@ class Change:
     servers: tuple[str, ...] = ()
 
 
-async def activate(session: SessionState, name: str, *, by_host: bool = False) -> Change:
+async def activate(session: SessionState, name: str, *, by_host: bool = False) -> ActivationChange:
     """Activate a capability. If a server cannot be connected, nothing is activated or evicted.
 
     Args:
@@ -57,7 +57,7 @@ async def activate(session: SessionState, name: str, *, by_host: bool = False) -
         return change
 
 
-async def _activated(session: SessionState, name: str, *, by_host: bool) -> Change:
+async def _activated(session: SessionState, name: str, *, by_host: bool) -> ActivationChange:
     # One at a time for each capability, so that a second request finds it active.
     async with session.switching.locks.setdefault(name, asyncio.Lock()):
         change = None
@@ -74,18 +74,18 @@ async def _activated(session: SessionState, name: str, *, by_host: bool) -> Chan
         return change
 
 
-def _answer_at_once(session: SessionState, name: str, entry: CapabilityEntry | None) -> Change | None:
+def _answer_at_once(session: SessionState, name: str, entry: CapabilityEntry | None) -> ActivationChange | None:
     """Return the change that needs no connection, or None to connect."""
     if entry is None:
         return _refused(not_found(session, name))
     if name in session.active or name in session.tools.registry.boot:
-        return Change(ok=True, text=f"Capability '{name}' is already active.")
+        return ActivationChange(ok=True, text=f"Capability '{name}' is already active.")
     refusal = _refusal(session, entry)
     return None if refusal is None else _refused(refusal)
 
 
-def _refused(text: str) -> Change:
-    return Change(ok=False, text=text)
+def _refused(text: str) -> ActivationChange:
+    return ActivationChange(ok=False, text=text)
 
 
 def not_found(session: SessionState, name: str) -> str:
@@ -140,7 +140,7 @@ class _Prepared:
 
 async def _connect_and_switch(
     session: SessionState, loaded: LoadedBundle, entry: CapabilityEntry, *, by_host: bool
-) -> Change | None:
+) -> ActivationChange | None:
     """Connect, and then change the active set in one step; None if the session has another bundle by then."""
     name = entry.name
     switched = False
@@ -180,7 +180,7 @@ async def _connect_and_switch(
         closing, _ = _drop(session, loaded, servers)
         logger.info("capability LRU evicted: '%s' (%d server(s) disabled to make room)", victim, len(closing))
     text = _enabled_text(session, entry, prepared.bound, prepared.deps)
-    return Change(ok=True, changed=True, text=text, servers=prepared.bound)
+    return ActivationChange(ok=True, changed=True, text=text, servers=prepared.bound)
 
 
 async def _uncancelled(session: SessionState, work: Coroutine[Any, Any, _Prepared]) -> _Prepared | None:
@@ -294,14 +294,14 @@ def _enabled_text(
     )
 
 
-async def deactivate(session: SessionState, name: str) -> Change:
+async def deactivate(session: SessionState, name: str) -> ActivationChange:
     """Make a capability inactive, and close the servers that no session needs any more."""
     async with session.switching.locks.setdefault(name, asyncio.Lock()):
         async with session.lock:
             if name in session.tools.registry.boot:
                 return _refused(f"Capability '{name}' is granted from the start and cannot be disabled.")
             if name not in session.active:
-                return Change(ok=True, text=f"Capability '{name}' is not active.")
+                return ActivationChange(ok=True, text=f"Capability '{name}' is not active.")
             had = _needed(session)
             own = session.runtime.references.servers_of([(session.number, name)])
             freed = _switch_off(session, name)
@@ -312,14 +312,14 @@ async def deactivate(session: SessionState, name: str) -> Change:
             await asyncio.wait(closing)
     # The text covers only this session; its model must not learn whether other sessions keep a server open.
     if not own:
-        return Change(ok=True, changed=True, text=f"Capability '{name}' disabled. It has no servers.")
+        return ActivationChange(ok=True, changed=True, text=f"Capability '{name}' disabled. It has no servers.")
     count = f"Fully shut down {len(gone)} server(s)"
     # Octomind's words if they are true: boot capabilities and direct tools may need a server too.
     kept = "(none — all servers still in use by other active capabilities)"
     if not own <= by_others:
         kept = "(none — this session still uses them)"
     text = f"Capability '{name}' disabled. {count}: {', '.join(gone) or kept}"
-    return Change(ok=True, changed=True, text=text, servers=gone)
+    return ActivationChange(ok=True, changed=True, text=text, servers=gone)
 
 
 def _needed(session: SessionState) -> frozenset[str]:

@@ -11,7 +11,7 @@ from octoc.runtime.values import Routing
 
 if TYPE_CHECKING:
     from octoc.plugin.protocols import Vector
-    from octoc.routing.explain import Explanation, Field
+    from octoc.routing.explain import DecisionInputs, Explanation
     from octoc.routing.router import Router
     from octoc.runtime.state import SessionState
 
@@ -40,8 +40,8 @@ def explain_route(
     return routing, explain(scored, field)
 
 
-def _field(session: SessionState, router: Router, intent: str) -> Field:
-    from octoc.routing.explain import Field
+def _field(session: SessionState, router: Router, intent: str) -> DecisionInputs:
+    from octoc.routing.explain import DecisionInputs
 
     parts = session.loaded.routing
     held = {name: reason for name, (reason, _) in held_of(session).items()}
@@ -52,7 +52,7 @@ def _field(session: SessionState, router: Router, intent: str) -> Field:
         except EncoderUnavailableError:
             return None
 
-    return Field(
+    return DecisionInputs(
         router=router,
         capabilities=session.loaded.capabilities,
         triggers=parts.triggers(),

@@ -16,7 +16,7 @@ from octoc.runtime.catalog.aliases import AgentAliases
 if TYPE_CHECKING:
     from octoc.bundle.model import AgentEntry, CapabilityEntry, Grant, ServerEntry, Settings
     from octoc.formats import ToolFormat
-    from octoc.formats.render import Shown
+    from octoc.formats.render import RenderedTool
     from octoc.plugin import TokenCounter
     from octoc.runtime.catalog.catalog import Catalog
     from octoc.runtime.catalog.tool_forms import ToolForms
@@ -206,7 +206,7 @@ class AgentScope:
         """Return the model's name of a tool."""
         return self._naming.of(index)
 
-    def shown(self, index: int, form: ToolFormat, wire: Mapping[str, Any] | None = None) -> Shown:
+    def shown(self, index: int, form: ToolFormat, wire: Mapping[str, Any] | None = None) -> RenderedTool:
         """Return a tool as it is now, or as in `wire`; shared, so do not change it. Raises: BundleFileError."""
         return self._forms().of(index, self.alias(index), form, wire)
 

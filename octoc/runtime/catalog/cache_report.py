@@ -10,7 +10,7 @@ import attrs
 
 from octoc.runtime.activation.activate import servers_of
 from octoc.runtime.activation.eviction import evictions_for
-from octoc.runtime.catalog.formats import Form
+from octoc.runtime.catalog.formats import ToolForm
 from octoc.runtime.catalog.tool_block import tool_block
 from octoc.runtime.catalog.tool_forms import COUNTED_FORMAT, tool_text
 
@@ -69,7 +69,7 @@ class CacheReport:
 
 def cache_report(session: SessionState) -> CacheReport:
     """Measure a session's tool block; changes and connects nothing. Raises: BundleFileError."""
-    texts = [tool_text(tool) for tool in tool_block(session, Form(COUNTED_FORMAT))]
+    texts = [tool_text(tool) for tool in tool_block(session, ToolForm(COUNTED_FORMAT))]
     shown = [index for index, _ in session.tools.block()]
     block = _Block(session, len(texts) - len(shown), shown, _sizes(session, texts))
     return CacheReport(

@@ -14,7 +14,7 @@ NATIVE: tuple[ToolFormat, ...] = ("anthropic", "openai-responses")
 
 
 @attrs.frozen
-class Form:
+class ToolForm:
     """A form of tools. Raises: ValueError for an unknown format, or one that cannot defer natively."""
 
     format: ToolFormat
@@ -26,12 +26,12 @@ class Form:
             raise ValueError(f"`{self.format}` defers no tools natively: expected one of {', '.join(NATIVE)}")
 
     @classmethod
-    def of(cls, form: ToolFormat, deferred: Deferral) -> Form:
+    def of(cls, form: ToolFormat, deferred: Deferral) -> ToolForm:
         """Return the form of a block. Raises: ValueError, also for an unknown way to defer tools."""
         if deferred not in get_args(Deferral):
             raise ValueError(f"no tools are deferred by `{deferred}`: expected one of {', '.join(get_args(Deferral))}")
         return cls(form, native=deferred == "native")
 
 
-MCP = Form("mcp")
+MCP = ToolForm("mcp")
 """Tools and arguments as servers have them."""

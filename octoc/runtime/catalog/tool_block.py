@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from octoc.formats.own_tools import FIND_TOOLS, own_wires
 from octoc.formats.reading import read
-from octoc.formats.render import Shown, copied, function_name, shown
-from octoc.runtime.catalog.formats import Form
+from octoc.formats.render import RenderedTool, copied, function_name, shown
+from octoc.runtime.catalog.formats import ToolForm
 from octoc.runtime.results.fit import reads_results
 from octoc.runtime.skills.available import available_skills
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from octoc.runtime.values import SearchHit
 
 
-def tool_block(session: SessionState, form: Form) -> list[dict[str, Any]]:
+def tool_block(session: SessionState, form: ToolForm) -> list[dict[str, Any]]:
     """Return the block, which the caller may change; deferred tools, if any, come last.
 
     A provider keeps deferred tools out of the prompt, so appending to the visible ones changes nothing before them.
@@ -55,7 +55,7 @@ def found_tools(session: SessionState, hits: Iterable[SearchHit]) -> list[dict[s
     return [{"type": "tool_reference", "tool_name": one.name} for one in tools]
 
 
-def tool_arguments(session: SessionState, index: int, given: Mapping[str, Any], form: Form) -> Mapping[str, Any]:
+def tool_arguments(session: SessionState, index: int, given: Mapping[str, Any], form: ToolForm) -> Mapping[str, Any]:
     """Return a call's arguments as in the tool's own schema, read from the form in which the tool was shown.
 
     A tool that only the proxy reaches was shown in its own schema. Raises: BundleFileError.
@@ -65,7 +65,7 @@ def tool_arguments(session: SessionState, index: int, given: Mapping[str, Any], 
     return _object(read(session.tools.scope.shown(index, form.format).reading, given), given)
 
 
-def own_arguments(session: SessionState, name: str, given: Mapping[str, Any], form: Form) -> Mapping[str, Any]:
+def own_arguments(session: SessionState, name: str, given: Mapping[str, Any], form: ToolForm) -> Mapping[str, Any]:
     """Return the arguments of a call of one of octoc's own tools, as in the tool's own schema."""
     for one in own_tools(session, form):
         if one.name == name:
@@ -73,7 +73,7 @@ def own_arguments(session: SessionState, name: str, given: Mapping[str, Any], fo
     return given
 
 
-def alias_of(session: SessionState, name: str, form: Form) -> str:
+def alias_of(session: SessionState, name: str, form: ToolForm) -> str:
     """Return the alias of the tool that is shown by a name, which differs if the form's names are narrower."""
     if form.format != "gemini" or not name.startswith("_"):
         return name
@@ -85,7 +85,7 @@ def _object(value: Any, otherwise: Mapping[str, Any]) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else otherwise
 
 
-def own_tools(session: SessionState, form: Form) -> tuple[Shown, ...]:
+def own_tools(session: SessionState, form: ToolForm) -> tuple[RenderedTool, ...]:
     """Return octoc's own tools as a session shows them; shared, so do not change them."""
     tools = session.tools
     return _own_shown(
@@ -100,8 +100,8 @@ def own_tools(session: SessionState, form: Form) -> tuple[Shown, ...]:
 
 @lru_cache(maxsize=128)
 def _own_shown(
-    form: Form, profile: str, *, proxy: bool, switchable: bool, skills: bool, reads_results: bool
-) -> tuple[Shown, ...]:
+    form: ToolForm, profile: str, *, proxy: bool, switchable: bool, skills: bool, reads_results: bool
+) -> tuple[RenderedTool, ...]:
     wires = own_wires(
         profile=profile,
         proxy=proxy,

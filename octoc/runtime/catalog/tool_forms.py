@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from octoc.formats.render import Shown, shown
+from octoc.formats.render import RenderedTool, shown
 
 if TYPE_CHECKING:
     from octoc.formats import ToolFormat
@@ -27,10 +27,10 @@ class ToolForms:
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
-        self._shown: dict[tuple[ToolFormat, int, str], tuple[Mapping[str, Any], Shown]] = {}
-        self._tokens: dict[tuple[str, int, str], tuple[Shown, int]] = {}
+        self._shown: dict[tuple[ToolFormat, int, str], tuple[Mapping[str, Any], RenderedTool]] = {}
+        self._tokens: dict[tuple[str, int, str], tuple[RenderedTool, int]] = {}
 
-    def of(self, index: int, alias: str, form: ToolFormat, wire: Mapping[str, Any] | None = None) -> Shown:
+    def of(self, index: int, alias: str, form: ToolFormat, wire: Mapping[str, Any] | None = None) -> RenderedTool:
         """Return a tool as it is now, or as in `wire`; shared, so do not change it. Raises: BundleFileError."""
         source = self._catalog.shared_wire(index) if wire is None else wire
         cached = self._shown.get((form, index, alias))

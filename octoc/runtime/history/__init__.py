@@ -1,10 +1,10 @@
 """Conversations: fit them into a budget, repair foreign ones, shorten old results. A call keeps its result."""
 
-from octoc.runtime.history.age import Aged, age
-from octoc.runtime.history.fit import KEEP_TURNS, Fitted, message_tokens
+from octoc.runtime.history.age import AgedConversation, age
+from octoc.runtime.history.fit import KEEP_TURNS, FittedConversation, message_tokens
 from octoc.runtime.history.groups import message_groups
 from octoc.runtime.history.pruners import FIFO, Fifo, Pruner, SlidingWindow, Summarize, Summarizer, fit, prune
-from octoc.runtime.history.repair import INTERRUPTED, Repair, Repaired, repair
+from octoc.runtime.history.repair import INTERRUPTED, Repair, RepairedConversation, repair
 from octoc.runtime.history.shapes import SHAPES, Message, Shape, shape_of
 
 __all__ = [
@@ -12,13 +12,13 @@ __all__ = [
     "INTERRUPTED",
     "KEEP_TURNS",
     "SHAPES",
-    "Aged",
+    "AgedConversation",
     "Fifo",
-    "Fitted",
+    "FittedConversation",
     "Message",
     "Pruner",
     "Repair",
-    "Repaired",
+    "RepairedConversation",
     "Shape",
     "SlidingWindow",
     "Summarize",

@@ -23,7 +23,7 @@ Keep = Callable[[str, str], str | None]
 
 
 @attrs.frozen(kw_only=True)
-class Aged:
+class AgedConversation:
     """A conversation whose old, long results were shortened.
 
     Args:
@@ -36,7 +36,7 @@ class Aged:
     unkept: tuple[str, ...] = ()
 
 
-def age(messages: Sequence[Message], shape: Shape, keep: Keep, *, profile: str = "octoc") -> Aged:
+def age(messages: Sequence[Message], shape: Shape, keep: Keep, *, profile: str = "octoc") -> AgedConversation:
     """Replace results of more than 4,000 characters before the last ten messages by a head and a handle.
 
     Each stays the result of its call, images and other parts stay, and a second run changes nothing.
@@ -48,7 +48,7 @@ def age(messages: Sequence[Message], shape: Shape, keep: Keep, *, profile: str =
         if any(len(answer.text) > LONGEST_OLD_RESULT for answer in shape.answers(messages[index]))
     }
     if not long:
-        return Aged(messages=list(messages))
+        return AgedConversation(messages=list(messages))
     names = {id(placed.answer.raw): call.call.name for call in matched(messages, shape)[0] for placed in call.answers}
     out = list(messages)
     handles: dict[str, str] = {}
@@ -66,7 +66,7 @@ def age(messages: Sequence[Message], shape: Shape, keep: Keep, *, profile: str =
             texts[number] = _shortened(answer.text, handle, profile)
         if texts:
             out[index] = shape.with_texts(messages[index], texts)
-    return Aged(messages=out, handles=handles, unkept=tuple(unkept))
+    return AgedConversation(messages=out, handles=handles, unkept=tuple(unkept))
 
 
 def _shortened(text: str, handle: str, profile: str) -> str:

@@ -20,7 +20,7 @@ MESSAGE_OVERHEAD = 4
 
 
 @attrs.frozen(kw_only=True)
-class Fitted:
+class FittedConversation:
     """A conversation after pruning, and what was done to it.
 
     Args:

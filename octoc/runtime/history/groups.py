@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 import attrs
 
-from octoc.runtime.history.shapes.base import Answer, Call, Message, Shape
+from octoc.runtime.history.shapes.base import Call, Message, MessageResult, Shape
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class PlacedAnswer:
+class PlacedResult:
     """A result, and the number of the message that it stands in."""
 
     index: int
-    answer: Answer
+    answer: MessageResult
 
 
 @attrs.define(kw_only=True, eq=False)
@@ -23,17 +23,17 @@ class PlacedCall:
 
     index: int
     call: Call
-    answers: list[PlacedAnswer] = attrs.field(factory=list)
+    answers: list[PlacedResult] = attrs.field(factory=list)
 
 
-def matched(messages: Sequence[Message], shape: Shape) -> tuple[list[PlacedCall], list[PlacedAnswer]]:
+def matched(messages: Sequence[Message], shape: Shape) -> tuple[list[PlacedCall], list[PlacedResult]]:
     """Return the calls in their order, each with its results, and the results without a call.
 
     A result belongs to the last open call of its id before it, otherwise to the first open one after it, otherwise as a
     further result to the last call of its id.
     """
     calls: list[PlacedCall] = []
-    late: list[PlacedAnswer] = []
+    late: list[PlacedResult] = []
     open_calls: dict[str, list[PlacedCall]] = {}
     for index, message in enumerate(messages):
         made = [PlacedCall(index=index, call=call) for call in shape.calls(message)]
@@ -41,7 +41,7 @@ def matched(messages: Sequence[Message], shape: Shape) -> tuple[list[PlacedCall]
         for one in reversed(made):
             open_calls.setdefault(one.call.id, []).append(one)
         for answer in shape.answers(message):
-            placed = PlacedAnswer(index=index, answer=answer)
+            placed = PlacedResult(index=index, answer=answer)
             waiting = open_calls.get(answer.id)
             if waiting:
                 waiting.pop().answers.append(placed)
@@ -49,7 +49,7 @@ def matched(messages: Sequence[Message], shape: Shape) -> tuple[list[PlacedCall]
                 late.append(placed)
     waiting_from_first = {name: sorted(left, key=lambda one: -one.index) for name, left in open_calls.items()}
     last = {one.call.id: one for one in calls}
-    orphans: list[PlacedAnswer] = []
+    orphans: list[PlacedResult] = []
     for placed in late:
         waiting = waiting_from_first.get(placed.answer.id)
         if waiting and waiting[-1].index >= placed.index:

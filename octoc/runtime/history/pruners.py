@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from octoc.runtime.history.fit import KEEP_TURNS, Fitted, Ledger, message_tokens
+from octoc.runtime.history.fit import KEEP_TURNS, FittedConversation, Ledger, message_tokens
 from octoc.runtime.history.shapes import Message, Shape, shape_of
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ class SlidingWindow:
 class Summarize:
     """Replace the oldest `share` of the groups by one summary if the list is over the budget. Source: Octopus.
 
-    The oldest groups are dropped instead, with the reason in `Fitted.problem`, if the summarizer fails or returns no
-    text, or if its text is longer than the groups or than the room for it.
+    It drops the oldest groups instead, with the reason in `FittedConversation.problem`, if the summarizer fails or
+    returns no text, or if its text is longer than the groups or than the room for it.
     """
 
     summarizer: Summarizer = attrs.field(repr=False)
@@ -60,7 +60,7 @@ def prune(
     window: SlidingWindow | None = None,
     keep_turns: int = KEEP_TURNS,
     shape: Shape | None = None,
-) -> Fitted:
+) -> FittedConversation:
     """Drop the oldest groups of a conversation until the rest fits `budget` tokens, and record what was dropped.
 
     A group is a message, or calls of the model with all their results: it is dropped or kept as a whole. These stay
@@ -85,7 +85,7 @@ async def fit(
     pruner: Pruner = FIFO,
     keep_turns: int = KEEP_TURNS,
     shape: Shape | None = None,
-) -> Fitted:
+) -> FittedConversation:
     """Shorten a conversation to `budget` tokens with `pruner`; the rules of `prune` hold for every pruner."""
     shape = shape or shape_of(messages)
     if not isinstance(pruner, Summarize):
@@ -112,11 +112,11 @@ async def fit(
     return attrs.evolve(without, problem=problem)
 
 
-def _dropped(ledger: Ledger, count: int, budget: int) -> Fitted:
+def _dropped(ledger: Ledger, count: int, budget: int) -> FittedConversation:
     dropped = ledger.removable[:count]
     gone = {index for group in dropped for index in group}
     tokens = ledger.total - ledger.cost_of(dropped)
-    return Fitted(
+    return FittedConversation(
         messages=[message for index, message in enumerate(ledger.messages) if index not in gone],
         budget=budget,
         counter=ledger.counter.name,
@@ -140,7 +140,7 @@ async def _summary(pruner: Summarize, messages: list[Message]) -> tuple[str, str
     return text, ""
 
 
-def _with_summary(ledger: Ledger, groups: list[tuple[int, ...]], summary: Message, budget: int) -> Fitted:
+def _with_summary(ledger: Ledger, groups: list[tuple[int, ...]], summary: Message, budget: int) -> FittedConversation:
     gone = {index for group in groups for index in group}
     place = min(gone)
     left = [index for index in range(len(ledger.messages)) if index == place or index not in gone]

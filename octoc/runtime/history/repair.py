@@ -8,7 +8,7 @@ from typing import Any, Literal
 import attrs
 
 from octoc.runtime.history.groups import PlacedCall, matched, turns_of_the_model
-from octoc.runtime.history.shapes.base import Answer, Call, Message, Shape
+from octoc.runtime.history.shapes.base import Call, Message, MessageResult, Shape
 
 INTERRUPTED = "[Tool call interrupted — connection was lost before execution]"
 """The result of a call that has none. Source: Octo."""
@@ -37,14 +37,14 @@ class Repair:
 
 
 @attrs.frozen(kw_only=True)
-class Repaired:
+class RepairedConversation:
     """A conversation that its API accepts, and all repairs; a sound conversation is returned unchanged."""
 
     messages: list[Any]
     repairs: tuple[Repair, ...] = ()
 
 
-def repair(messages: Sequence[Message], shape: Shape) -> Repaired:
+def repair(messages: Sequence[Message], shape: Shape) -> RepairedConversation:
     """Return the conversation with each call followed by its result, once, and nothing that its API refuses.
 
     Texts are not changed. A call without a result counts as interrupted, even if the host is about to make it: repair a
@@ -60,7 +60,7 @@ class _Repairer:
         self.done: list[Repair] = []
         self.placed, self.orphans = matched(messages, shape)
 
-    def run(self) -> Repaired:
+    def run(self) -> RepairedConversation:
         for orphan in self.orphans:
             self._note("orphan", orphan.index, orphan.answer.id)
         self._take_duplicates_out()
@@ -74,7 +74,7 @@ class _Repairer:
             if id(message) in dangling:
                 self._note("dangling", index)
         out = self._begun(settled)
-        return Repaired(messages=out, repairs=tuple(sorted(self.done, key=lambda one: one.index)))
+        return RepairedConversation(messages=out, repairs=tuple(sorted(self.done, key=lambda one: one.index)))
 
     def _note(self, kind: RepairKind, index: int, name: str = "") -> None:
         self.done.append(Repair(kind=kind, index=index, id=name))
@@ -160,7 +160,7 @@ class _Repairer:
             return None
         return range(start, end)
 
-    def _answers(self, made: list[tuple[Call, PlacedCall]], stop: int) -> list[Answer]:
+    def _answers(self, made: list[tuple[Call, PlacedCall]], stop: int) -> list[MessageResult]:
         end = stop
         while end < len(self.messages) and self.shape.answers(self.messages[end]):
             end += 1

@@ -11,7 +11,7 @@ import attrs
 from octoc.names import ToolId
 from octoc.results import ContentPart, ToolFailure, ToolResult, Truncation
 from octoc.runtime.results.json_cut import whole
-from octoc.runtime.results.limits import Limits
+from octoc.runtime.results.limits import ResultLimits
 from octoc.runtime.results.parts import STAGE, Keep, document_of, is_large, text_of, transport_cut, with_text
 from octoc.runtime.shares import account_of
 from octoc.runtime.skills.available import available_skills
@@ -58,7 +58,7 @@ def is_readable(session: SessionState, source: Hashable) -> bool:
     return not isinstance(source, ToolId) or session.tools.scope.may_have(source)
 
 
-def limits_for(session: SessionState, tool: ToolId | None) -> tuple[Limits, TokenCounter]:
+def limits_for(session: SessionState, tool: ToolId | None) -> tuple[ResultLimits, TokenCounter]:
     """Return the limits of a result of `tool`, and the counter of its tokens; None means one of octoc's own tools."""
     limits = session.tools.scope.limits.of(tool)
     # The workspace's counter loads plugins, which a limit in characters does not need.
@@ -72,7 +72,7 @@ def reads_results(session: SessionState) -> bool:
     return session.runtime.results.enabled and bool(has_tools or available_skills(session))
 
 
-def truncate(result: ToolResult, limits: Limits, counter: TokenCounter, keep: Keep | None = None) -> ToolResult:
+def truncate(result: ToolResult, limits: ResultLimits, counter: TokenCounter, keep: Keep | None = None) -> ToolResult:
     """Return `result` cut to the limit, with exactly one notice if anything is missing.
 
     The tighter of the limits in characters and in tokens counts, without the notice. Bytes that the transport did not
@@ -124,7 +124,7 @@ def truncate(result: ToolResult, limits: Limits, counter: TokenCounter, keep: Ke
     )
 
 
-def _head(text: str, tokens: int, limits: Limits, counter: TokenCounter) -> int:
+def _head(text: str, tokens: int, limits: ResultLimits, counter: TokenCounter) -> int:
     """Return how many characters of `text`, which has `tokens` tokens, stay."""
     head = min(len(text), limits.max_chars)
     if tokens <= limits.tokens:

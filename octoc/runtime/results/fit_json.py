@@ -10,7 +10,7 @@ import attrs
 
 from octoc.results import ContentPart, ToolResult, Truncation
 from octoc.runtime.results.json_cut import JsonCutter, Omission, parse_container, whole
-from octoc.runtime.results.limits import Limits
+from octoc.runtime.results.limits import ResultLimits
 from octoc.runtime.results.parts import (
     LONGEST_POINTER,
     MEDIA_STAGE,
@@ -58,7 +58,7 @@ class _Shortened:
         return "\n".join(text for part in self.content if (text := text_of(part)) is not None)
 
 
-def cut_sampled(result: ToolResult, limits: Limits, counter: TokenCounter, keep: Keep | None) -> ToolResult:
+def cut_sampled(result: ToolResult, limits: ResultLimits, counter: TokenCounter, keep: Keep | None) -> ToolResult:
     """Return `result` within the limits, plus one notice if anything is missing.
 
     The limits apply to all text parts together, with line breaks between them, and separately to structured content.
@@ -106,7 +106,7 @@ def cut_sampled(result: ToolResult, limits: Limits, counter: TokenCounter, keep:
 class _Builder:
     """Cuts the parts of a result to a number of characters; parses each JSON text once."""
 
-    def __init__(self, result: ToolResult, limits: Limits, handle: str | None) -> None:
+    def __init__(self, result: ToolResult, limits: ResultLimits, handle: str | None) -> None:
         self._result = result
         self._limits = limits
         self._handle = handle
@@ -197,7 +197,7 @@ def cut_text(text: str, room: int, keep: str) -> tuple[str, int]:
     return text[:end], end
 
 
-def _fits(result: ToolResult, limits: Limits, counter: TokenCounter) -> bool:
+def _fits(result: ToolResult, limits: ResultLimits, counter: TokenCounter) -> bool:
     texts = []
     length = -1
     for part in result.content:
@@ -217,12 +217,12 @@ def _cost(part: ContentPart) -> int:
     return len(whole(part.data or {})) if text is None else len(text)
 
 
-def _within(value: Any, limits: Limits, counter: TokenCounter) -> str | None:
+def _within(value: Any, limits: ResultLimits, counter: TokenCounter) -> str | None:
     text = whole(value)
     return None if len(text) > limits.max_chars or (limits.tokens and counter.count(text) > limits.tokens) else text
 
 
-def _structured(value: Any, limits: Limits, counter: TokenCounter) -> tuple[str | None, tuple[Omission, ...]]:
+def _structured(value: Any, limits: ResultLimits, counter: TokenCounter) -> tuple[str | None, tuple[Omission, ...]]:
     def build(room: int) -> tuple[str | None, tuple[Omission, ...]]:
         cutter = JsonCutter(limits.keep)
         # MCP's structured content is an object, so a program could not use a string in its place.
@@ -233,7 +233,7 @@ def _structured(value: Any, limits: Limits, counter: TokenCounter) -> tuple[str 
 
 
 def _tightened(
-    build: Callable[[int], Built], text_in: Callable[[Built], str], limits: Limits, counter: TokenCounter
+    build: Callable[[int], Built], text_in: Callable[[Built], str], limits: ResultLimits, counter: TokenCounter
 ) -> Built:
     """Return the value that `build` makes within the limits of characters and tokens."""
     room = limits.max_chars

@@ -22,7 +22,7 @@ SIZE_HINT_CEILING = 500_000
 
 
 @attrs.frozen(kw_only=True)
-class Limits:
+class ResultLimits:
     """The effective limits of a result, as in `ResultSettings`. `max_tokens` 0 sets no limit, or 2,000 in `octopus`."""
 
     profile: str = "octo"
@@ -42,12 +42,12 @@ def limits_of(
     server: ServerEntry | None = None,
     tool: str = "",
     meta: Callable[[], Any] | None = None,
-) -> Limits:
+) -> ResultLimits:
     """Return the limits for a tool's results, or for octoc's own tools without a server.
 
     A limit for the tool in octoc.toml takes precedence over that of a trusted server in `_meta`, which `meta` returns.
     """
-    limits = Limits(
+    limits = ResultLimits(
         profile=settings.profile,
         max_chars=settings.max_chars,
         max_tokens=settings.max_tokens,
@@ -75,10 +75,10 @@ class ToolLimits:
         self._catalog = catalog
         self._servers = servers
         self._settings = settings
-        self._of: dict[ToolId | None, Limits] = {}
+        self._of: dict[ToolId | None, ResultLimits] = {}
         self._tools = catalog.generation
 
-    def of(self, tool: ToolId | None) -> Limits:
+    def of(self, tool: ToolId | None) -> ResultLimits:
         """Return the limits for a tool's results; None is one of octoc's own tools."""
         if self._tools != self._catalog.generation:
             self._tools = self._catalog.generation

@@ -11,7 +11,7 @@ from octoc.lists import name_list
 
 
 @attrs.frozen(kw_only=True)
-class Drift:
+class ListingDrift:
     """Bare tool names, sorted: tools that the bundle lacks, that the server lacks, and that differ."""
 
     added: tuple[str, ...] = ()
@@ -26,11 +26,13 @@ class Drift:
         return "; ".join(f"{what} {name_list(names)}" for what, names in parts if names)
 
 
-def drift_between(compiled: Mapping[str, Mapping[str, Any]], listed: Iterable[tuple[str, Mapping[str, Any]]]) -> Drift:
+def drift_between(
+    compiled: Mapping[str, Mapping[str, Any]], listed: Iterable[tuple[str, Mapping[str, Any]]]
+) -> ListingDrift:
     """Compare tools by name and wire object, without `_meta`, which may differ in each answer."""
     now = dict(listed)
     both = now.keys() & compiled.keys()
-    return Drift(
+    return ListingDrift(
         added=tuple(sorted(now.keys() - compiled.keys())),
         removed=tuple(sorted(compiled.keys() - now.keys())),
         changed=tuple(sorted(name for name in both if _without_meta(now[name]) != _without_meta(compiled[name]))),

@@ -15,7 +15,7 @@ MAX_WAIT_S = 2.0
 """Seconds after which a server is listed while reports continue."""
 
 
-class Refresher:
+class ListingRefresher:
     """Runs `work` after a burst of calls of `note`, one run at a time; a call during a run begins another.
 
     Args:

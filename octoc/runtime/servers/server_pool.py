@@ -11,7 +11,7 @@ from octoc.runtime.cancellation import outlast
 from octoc.runtime.servers.breaker import CircuitBreaker
 from octoc.runtime.servers.concurrency import Places
 from octoc.runtime.servers.connection import CLOSE_S, FAULTS, Connect, PooledConnection, divided, says_it_asks
-from octoc.runtime.servers.refresh import Refresher
+from octoc.runtime.servers.refresh import ListingRefresher
 from octoc.runtime.servers.retry import reconnect_pause
 from octoc.runtime.servers.tool_breakers import ToolBreakers
 from octoc.runtime.servers.unreachable import (
@@ -91,7 +91,7 @@ class ServerPool:
         self._timer: asyncio.TimerHandle | None = None
         self._timer_loop: asyncio.AbstractEventLoop | None = None
         self._listing: set[asyncio.Task[None]] = set()
-        self._refresher = Refresher(self._list_again, self._spawn_listing)
+        self._refresher = ListingRefresher(self._list_again, self._spawn_listing)
         self._ended = False
 
     @property

@@ -26,7 +26,7 @@ _FIRST_ARGUMENT = "assistant"
 
 
 @attrs.frozen(kw_only=True)
-class Refusal:
+class ReplyRefusal:
     """A reply that a skill's script refuses: the script's output, and `text` for the model."""
 
     skill: str
@@ -38,7 +38,7 @@ class Refusal:
         return f'<validation skill="{self.skill}">\n{message}\n</validation>'
 
 
-async def validate(session: SessionState, reply: str) -> tuple[Refusal, ...]:
+async def validate(session: SessionState, reply: str) -> tuple[ReplyRefusal, ...]:
     """Run the scripts of the skills in use on an agent's reply; none runs unless workspace and host allow it.
 
     A script refuses the reply by an exit status other than 0 and some output. A script that has refused as often in a
@@ -56,13 +56,13 @@ async def validate(session: SessionState, reply: str) -> tuple[Refusal, ...]:
         if entry.validate_digest and not (settings.max_retries and refused.get(entry.name, 0) >= settings.max_retries)
     ]
     outcomes = await asyncio.gather(*(_judged(session, entry, reply) for entry in asked))
-    refusals: list[Refusal] = []
+    refusals: list[ReplyRefusal] = []
     for entry, output in zip(asked, outcomes, strict=True):
         if output == "":
             refused.pop(entry.name, None)
         elif output is not None:
             refused[entry.name] = refused.get(entry.name, 0) + 1
-            refusals.append(Refusal(skill=entry.name, output=output))
+            refusals.append(ReplyRefusal(skill=entry.name, output=output))
     return tuple(refusals)
 
 

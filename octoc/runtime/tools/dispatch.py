@@ -16,7 +16,7 @@ from octoc.formats.own_tools import CALL_MCP_TOOL, CAPABILITY, FIND_TOOLS, READ_
 from octoc.results import Caller, Progress, ToolCall, ToolFailure
 from octoc.runtime import telemetry
 from octoc.runtime.activation.holding import note_proxied
-from octoc.runtime.catalog.formats import MCP, Form
+from octoc.runtime.catalog.formats import MCP, ToolForm
 from octoc.runtime.results.failures import failure, worded
 from octoc.runtime.results.fit import fit, reads_results
 from octoc.runtime.servers.unreachable import UnreachableError
@@ -45,7 +45,7 @@ class CallRequest:
 
     on_progress: Callable[[Progress], None] | None
     caller: Caller
-    form: Form = MCP
+    form: ToolForm = MCP
 
 
 async def dispatch(session: SessionState, name: Any, arguments: Any, request: CallRequest) -> Outcome:
@@ -217,7 +217,7 @@ async def _called(session: SessionState, index: int, given: Mapping[str, Any], r
 
 
 async def _resolved(
-    session: SessionState, name: str, arguments: Any, form: Form
+    session: SessionState, name: str, arguments: Any, form: ToolForm
 ) -> tuple[int, Mapping[str, Any]] | ToolFailure:
     """Return the number of the tool that the name means and its arguments, or else why the call is refused."""
     given = _object(arguments)

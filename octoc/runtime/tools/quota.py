@@ -95,7 +95,7 @@ class Meter:
         return self.quota.window_s  # not reached, as all use is in a slice
 
 
-class Admission:
+class AdmittedCall:
     """An admitted call; call `end` once, however the call ends."""
 
     def __init__(self, meters: tuple[Meter, ...]) -> None:
@@ -140,7 +140,7 @@ class Quotas:
         else:
             self._meters[key] = Meter(quota, self._clock)
 
-    def admit(self, agent: str, tenant: str | None, profile: str) -> Admission | ToolFailure:
+    def admit(self, agent: str, tenant: str | None, profile: str) -> AdmittedCall | ToolFailure:
         """Admit and count a call of an agent for a tenant, or return a failure, which counts nothing."""
         meters = []
         for kind, name, who in (("agent", agent, f"agent `{agent}`"), ("tenant", tenant, f"tenant `{tenant}`")):
@@ -154,7 +154,7 @@ class Quotas:
                 why, wait = refused
                 return failure("rate_limited", f"{who} {why}", profile=profile, retry_after_s=wait)
             meters.append(meter)
-        return Admission(tuple(meters))
+        return AdmittedCall(tuple(meters))
 
 
 def _count(number: int, what: str) -> str:

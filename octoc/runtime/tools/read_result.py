@@ -14,7 +14,7 @@ from octoc.results import ContentPart, ToolFailure, ToolResult, Truncation
 from octoc.runtime.results.failures import failure
 from octoc.runtime.results.fit import is_readable, limits_for
 from octoc.runtime.results.json_cut import MAX_DEPTH, JsonCutter, parse_container, quoted, scalar, written
-from octoc.runtime.results.limits import Limits
+from octoc.runtime.results.limits import ResultLimits
 from octoc.runtime.results.parts import LONGEST_POINTER, STAGE, notice, read_call
 from octoc.runtime.results.store import LostResultError
 from octoc.runtime.values import whole_characters
@@ -176,7 +176,7 @@ class _PageRequest:
     limit: int
 
 
-def _request(arguments: Mapping[str, Any], limits: Limits) -> _PageRequest:
+def _request(arguments: Mapping[str, Any], limits: ResultLimits) -> _PageRequest:
     handle = arguments.get("handle")
     pointer = arguments.get("json_pointer")
     if not isinstance(handle, str) or not handle:
@@ -195,7 +195,7 @@ def _request(arguments: Mapping[str, Any], limits: Limits) -> _PageRequest:
     return _PageRequest(handle=handle, part=numbers["part"], offset=numbers["offset"], pointer=pointer, limit=limit)
 
 
-async def _page(text: str, request: _PageRequest, limits: Limits, counter: TokenCounter) -> Page:
+async def _page(text: str, request: _PageRequest, limits: ResultLimits, counter: TokenCounter) -> Page:
     value = None
     if request.pointer is not None:
         # Parsing some megabytes would block the event loop.

@@ -169,7 +169,7 @@ class SearchParts:
             return [self._base, self._live[2]]
 
     def _opened(self) -> Index:
-        from octoc.search.index import DEEDS, DENSE, LEXICAL, Index, lexical_arrays
+        from octoc.search.index import DENSE, LEXICAL, TOOL_INTENTS, Index, lexical_arrays
 
         opened = self._opened_bundle
         if not opened.has_array("search/hashes"):
@@ -177,7 +177,7 @@ class SearchParts:
 
             # A bundle without an index, of an old format: its tools are indexed like joined ones.
             return Index.of({**lexical_arrays([]), "servers": np.zeros(0, np.uint16)})
-        wanted = (*LEXICAL, *DENSE, *DEEDS) if self.encodes else LEXICAL
+        wanted = (*LEXICAL, *DENSE, *TOOL_INTENTS) if self.encodes else LEXICAL
         return Index.of({name: opened.array(f"search/{name}") for name in wanted})
 
     def _joined(self, base: Index, embed: Callable[[str], Vector] | None) -> Index:
@@ -189,19 +189,19 @@ class SearchParts:
         tools = [self._text(number) for number in range(len(base), len(self._catalog))]
         names = [server.name for server in self._opened_bundle.bundle.servers]
         servers = np.array([names.index(tool.server) for tool in tools], small(len(names)))
-        if embed is None or base.meaning is None or base.deeds is None:
+        if embed is None or base.meaning is None or base.intents is None:
             return Index.of({**lexical_arrays(tools), "servers": servers})
         vectors = np.stack([_vector(tool, embed) for tool in tools])
-        nearest, weights = base.deeds.nearest(vectors)
+        nearest, weights = base.intents.nearest(vectors)
         expanded = [
-            attrs.evolve(tool, expansion=base.deeds.terms_of(nearest[row], weights[row]))
+            attrs.evolve(tool, expansion=base.intents.terms_of(nearest[row], weights[row]))
             for row, tool in enumerate(tools)
         ]
         meaning = Meaning(
             vectors=Rows.of(vectors),
             server_vectors=base.meaning.server_vectors,
-            deed_of=nearest,
-            deed_weights=weights,
+            intent_of=nearest,
+            intent_weights=weights,
         )
         lexical = Index.of({**lexical_arrays(expanded), "servers": servers})
         return attrs.evolve(lexical, meaning=meaning)

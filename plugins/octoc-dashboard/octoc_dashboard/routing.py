@@ -31,7 +31,7 @@ _REASONS: dict[str, str] = {
 
 
 @attrs.frozen(kw_only=True)
-class Bar:
+class ScoreBar:
     """A score. `kind` is `chosen`, `other`, or `background` for the probability of no capability."""
 
     name: str
@@ -65,23 +65,23 @@ def _reason(routed: RoutedMessage) -> str:
     return f"{_REASONS[word]} ({word}){more}" if word in _REASONS else reason
 
 
-def _bars(routed: RoutedMessage) -> tuple[list[Bar], int]:
+def _bars(routed: RoutedMessage) -> tuple[list[ScoreBar], int]:
     """Return the bars to draw, and how many scores are left out."""
     scores = list(routed.scores.items())
     legible = sum(abs(score) >= _LEAST for _, score in scores)
     drawn = scores[: min(_MAX_BARS, max(_MIN_BARS, legible))]
     bars = [_bar(name, score, routed) for name, score in drawn]
     if routed.background > 0:
-        bars.append(Bar(name="no capability", score=routed.background, kind="background", note=""))
+        bars.append(ScoreBar(name="no capability", score=routed.background, kind="background", note=""))
         bars.sort(key=lambda bar: -bar.score)
     return bars, len(scores) - len(drawn)
 
 
-def _bar(name: str, score: float, routed: RoutedMessage) -> Bar:
+def _bar(name: str, score: float, routed: RoutedMessage) -> ScoreBar:
     if name in routed.activates:
-        return Bar(name=name, score=score, kind="chosen", note="activated")
+        return ScoreBar(name=name, score=score, kind="chosen", note="activated")
     note = "reaches the threshold" if score >= routed.threshold else ""
-    return Bar(name=name, score=score, kind="other", note=note)
+    return ScoreBar(name=name, score=score, kind="other", note=note)
 
 
 def _facts(routed: RoutedMessage) -> list[tuple[str, str]]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from octoc.plugin import PluginError
 from octoc_embed_onnx.session import open_session
-from octoc_embed_onnx.weights import INPUT, MAX_TOKENS, MODEL, OUTPUT, VOCABULARY, Source, installed, shipped
+from octoc_embed_onnx.weights import INPUT, MAX_TOKENS, MODEL, OUTPUT, VOCABULARY, ModelSource, installed, shipped
 from octoc_embed_onnx.wordpiece import WordPiece
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class MiniLm:
     name = "minilm-l6"
     dimension = DIMENSION
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: ModelSource) -> None:
         self._source = source
         self._opening = threading.Lock()
         self._opened: _Model | None = None

@@ -35,7 +35,7 @@ OUTPUT = "embedding"
 
 
 @attrs.frozen(kw_only=True)
-class Source:
+class ModelSource:
     """A model: its weights, recipe and vocabulary. `read_graph` returns the graph's bytes, or raises PluginError."""
 
     weights_sha256: str
@@ -53,7 +53,7 @@ class Source:
         }
 
 
-def installed() -> Source:
+def installed() -> ModelSource:
     """Return the model of the installed weights; `read_graph` makes the graph, or reads it from the cache.
 
     Raises: PluginError, if the cache lacks it, and weights or `onnx` are not installed.
@@ -62,7 +62,7 @@ def installed() -> Source:
     if not made.is_kept(name):
         _installed_model()
         _need_quantizer()
-    return Source(
+    return ModelSource(
         weights_sha256=WEIGHTS_SHA256,
         recipe=RECIPE,
         vocabulary=(Path(__file__).parent / "data" / VOCABULARY).read_bytes(),
@@ -70,7 +70,7 @@ def installed() -> Source:
     )
 
 
-def shipped(files: Mapping[str, bytes]) -> Source:
+def shipped(files: Mapping[str, bytes]) -> ModelSource:
     """Return the model in a bundle. Raises: PluginError, if a file is missing or names no origin."""
     missing = sorted({MODEL, ORIGIN, VOCABULARY} - set(files))
     if missing:
@@ -80,7 +80,7 @@ def shipped(files: Mapping[str, bytes]) -> Source:
         weights_sha256, recipe = str(origin["weights_sha256"]), str(origin["recipe"])
     except (ValueError, KeyError, TypeError) as error:
         raise PluginError(f"`{ORIGIN}` of the bundle's encoder names no weights: build the bundle again") from error
-    return Source(
+    return ModelSource(
         weights_sha256=weights_sha256,
         recipe=recipe,
         vocabulary=bytes(files[VOCABULARY]),

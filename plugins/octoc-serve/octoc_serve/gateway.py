@@ -30,7 +30,7 @@ from octoc_serve.stdio import LinePipe, claimed, serve_lines
 from octoc_serve.tls import Certificate, certificate_of
 from octoc_serve.tls_handshake import over_tls
 from octoc_serve.tokens import StoredToken, Tokens
-from octoc_serve.watch import Refresher, Stamps, Watched, reload, stamps, watch
+from octoc_serve.watch import SessionRefresher, Stamps, Watched, reload, stamps, watch
 
 _SWEEP_S = 30.0
 
@@ -125,7 +125,7 @@ async def _tended(
 ) -> AsyncIterator[None]:
     """During the block, reload changed files, notify clients and end idle sessions; at its end, end all sessions."""
     runtime, sessions = gateway.runtime, gateway.sessions
-    refresher = Refresher(runtime, sessions)
+    refresher = SessionRefresher(runtime, sessions)
 
     async def new_bundle() -> None:
         if not await reload(runtime, settings.bundle, refresher):

@@ -23,7 +23,7 @@ from octoc_serve.page_access import GatewayAccess
 from octoc_serve.pages import Pages
 from octoc_serve.paths import is_mcp
 from octoc_serve.server import PRINCIPAL, SESSION_HEADER, GatewayServer
-from octoc_serve.session_shares import FullError
+from octoc_serve.session_shares import SessionLimitError
 from octoc_serve.session_store import ClientKey
 from octoc_serve.status_response import send_status
 
@@ -139,7 +139,7 @@ class HttpApp:
         with self._gateway.sessions.using(whole), self._noted(scope, whole, receive, noted) as request:
             try:
                 await request.task
-            except FullError as full:
+            except SessionLimitError as full:
                 await send_status(send, 503, str(full), retry=True)
             except asyncio.CancelledError:
                 # The gateway cancelled the request, or stops. The client still gets a complete answer, which also keeps

@@ -23,7 +23,7 @@ from octoc_serve.elicitation import Elicitation
 from octoc_serve.error_boundary import tell
 from octoc_serve.recent_calls import RecentCalls
 from octoc_serve.running_calls import RunningCalls
-from octoc_serve.session_shares import FullError
+from octoc_serve.session_shares import SessionLimitError
 from octoc_serve.session_store import ClientKey, SessionStore
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class GatewayServer:
 
         try:
             client = self.sessions.get(key, make)
-        except FullError as full:
+        except SessionLimitError as full:
             raise MCPError(types.INTERNAL_ERROR, str(full)) from None
         except UnknownNameError:
             raise MCPError(types.INVALID_REQUEST, f"agent `{key.agent}` is not in the bundle that is served") from None

@@ -14,7 +14,7 @@ from octoc.runtime import account_to_evict
 T = TypeVar("T", bound=Hashable)
 
 
-class FullError(Exception):
+class SessionLimitError(Exception):
     """The limit of sessions is reached, and the account that asks for another one holds most of them."""
 
 
@@ -79,7 +79,7 @@ class SessionShares(Generic[T]):
         loser = account_to_evict(self._counts, account)
         if loser == account:
             own = self._counts[account]
-            raise FullError(
+            raise SessionLimitError(
                 f"all {self._limit} sessions are taken, {own} of them by this client's tenant or token: "
                 "close one or try again later"
             )

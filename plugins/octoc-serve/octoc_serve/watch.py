@@ -26,7 +26,7 @@ Watched = tuple[Path, Callable[[], Awaitable[object]]]
 """A file, and the action for its changes."""
 
 
-class Refresher:
+class SessionRefresher:
     """Refreshes every client session after a change, one run at a time. A change during a run starts another."""
 
     def __init__(self, runtime: Runtime, sessions: SessionStore) -> None:
@@ -66,7 +66,7 @@ class Refresher:
             gc.collect()
 
 
-async def reload(runtime: Runtime, bundle: Path, refresher: Refresher) -> bool:
+async def reload(runtime: Runtime, bundle: Path, refresher: SessionRefresher) -> bool:
     """Switch to the current bundle file; return whether it could be used."""
     try:
         await runtime.reload(bundle)

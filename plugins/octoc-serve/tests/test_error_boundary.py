@@ -17,7 +17,7 @@ from octoc.runtime import Runtime
 from octoc_serve.client_session import ClientSession
 from octoc_serve.server import GatewayServer
 from octoc_serve.session_store import ClientKey, MemorySessionStore
-from octoc_serve.watch import Refresher, stamps, watch
+from octoc_serve.watch import SessionRefresher, stamps, watch
 
 SECRET = "hunter2"
 
@@ -82,7 +82,7 @@ def test_news_reach_the_others_when_one_clients_view_fails(root: Path, caplog: p
             for kind in (Broken, Whole):
                 key = ClientKey(agent="clerk", session=kind.__name__)
                 sessions.get(key, functools.partial(kind, runtime.session("clerk")))
-            refresher = Refresher(runtime, sessions)
+            refresher = SessionRefresher(runtime, sessions)
             running = asyncio.create_task(refresher.run())
             for _ in range(2):
                 refresher.take_over()

@@ -15,7 +15,7 @@ from mcp import Client
 from octoc.runtime import Runtime
 from octoc_serve.client_session import ClientSession
 from octoc_serve.server import GatewayServer
-from octoc_serve.session_shares import FullError
+from octoc_serve.session_shares import SessionLimitError
 from octoc_serve.session_store import ClientKey, MemorySessionStore
 
 
@@ -43,7 +43,7 @@ def test_states_are_bounded_and_end_when_idle() -> None:
     first, second, third = (ClientKey(agent="a", session=name) for name in "123")
     assert sessions.get(first, make) is sessions.get(first, make)
     sessions.get(second, make)
-    with pytest.raises(FullError, match="all 2 sessions are taken, 2 of them by"):
+    with pytest.raises(SessionLimitError, match="all 2 sessions are taken, 2 of them by"):
         sessions.get(third, make)
     now = 10.0
     with sessions.using(first):
@@ -76,7 +76,7 @@ def test_a_newcomer_gets_the_place_that_most_is_held_of() -> None:
         await sessions.end(lambda _: False)
         assert [made[name].closed for name in ("1", "2", "3", "4")] == [0, 1, 1, 0]
         for tenant in ("new", "heavy"):
-            with pytest.raises(FullError):
+            with pytest.raises(SessionLimitError):
                 sessions.get(ClientKey(agent="a", session="7", tenant=tenant), FakeSession)  # type: ignore[arg-type]  # as above
         assert len(sessions.all()) == 4
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from octoc_serve.connection_shares import EXTRA, ConnectionShares
 from octoc_serve.running_calls import RunningCalls
-from octoc_serve.session_shares import FullError, SessionShares
+from octoc_serve.session_shares import SessionLimitError, SessionShares
 
 GREEDY = st.sampled_from("aaaabbcd")
 """Accounts of which one asks most often."""
@@ -61,7 +61,7 @@ def check_sessions(limit: int, steps: Sequence[Step]) -> None:
         part = limit / len({*+held, account})
         try:
             out = shares.next_out(account, busy.__contains__)
-        except FullError:
+        except SessionLimitError:
             assert held[account] >= max(1, part), f"{account} is refused with {held[account]} of {limit}"
             continue
         if out is not None:

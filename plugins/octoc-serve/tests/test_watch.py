@@ -13,7 +13,7 @@ from octoc_serve.client_session import ClientSession
 from octoc_serve.gateway import _opened
 from octoc_serve.session_store import ClientKey, MemorySessionStore
 from octoc_serve.settings import GatewaySettings
-from octoc_serve.watch import Refresher, reload, stamps, watch
+from octoc_serve.watch import SessionRefresher, reload, stamps, watch
 
 
 def test_what_changed_while_a_file_was_read_is_taken_over(tmp_path: Path) -> None:
@@ -51,7 +51,7 @@ def test_a_bundle_that_was_replaced_is_let_go(root: Path) -> None:
         async with Runtime.open(bundle, workspace=root) as runtime:
             sessions = MemorySessionStore(9, None)
             sessions.get(ClientKey(agent="clerk"), lambda: ClientSession(runtime.session("clerk")))
-            refresher = Refresher(runtime, sessions)
+            refresher = SessionRefresher(runtime, sessions)
             running = asyncio.create_task(refresher.run())
             before = weakref.ref(runtime.state.current)
             assert await reload(runtime, bundle, refresher)
@@ -86,7 +86,7 @@ def test_a_bundle_may_be_copied_over_in_place(root: Path, tmp_path: Path) -> Non
                 os.truncate(bundle, 0)
                 bundle.write_bytes(data[:size])
                 assert runtime.session("clerk").tools()
-                taken.append(await reload(runtime, bundle, Refresher(runtime, sessions)))
+                taken.append(await reload(runtime, bundle, SessionRefresher(runtime, sessions)))
             return taken
 
     assert asyncio.run(asyncio.wait_for(scenario(), 60)) == [False, False, True]

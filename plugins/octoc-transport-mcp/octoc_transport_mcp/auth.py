@@ -52,10 +52,10 @@ def auth_for(target: ServerTarget) -> ServerAuth | None:
         raise ConnectFailedError(
             f"{why} `{target.name}`: run `octoc auth login {target.name}`", kind="unauthorized", permanent=True
         )
-    return ServerAuth(target, Login(target, settings, stored))
+    return ServerAuth(target, PersonLogin(target, settings, stored))
 
 
-class Source(Protocol):
+class CredentialSource(Protocol):
     """Source of credentials. `refusal` says why it has no valid one; `secrets` are the credentials it obtained."""
 
     refusal: str
@@ -76,7 +76,7 @@ class ServerAuth(httpx2.Auth):
     A 401 says that the server did not execute the request, so any request may be sent again after it.
     """
 
-    def __init__(self, target: ServerTarget, source: Source) -> None:
+    def __init__(self, target: ServerTarget, source: CredentialSource) -> None:
         self._origin = _origin(httpx2.URL(target.url or ""))
         self._source = source
 
@@ -181,7 +181,7 @@ class ClientCredentials:
         return True
 
 
-class Login:
+class PersonLogin:
     """A login from `octoc auth login`: refreshed when it expires, and read again when its file changed.
 
     If the authorization server refuses a configured client secret, the secret is resolved again, once per call.
@@ -271,7 +271,7 @@ class Login:
 
 
 async def _renewed(
-    source: Source, target: ServerTarget, settings: AuthSettings
+    source: CredentialSource, target: ServerTarget, settings: AuthSettings
 ) -> tuple[ServerTarget, AuthSettings] | None:
     """Resolve a target's references again. Return it with its settings, or None if the settings did not change."""
     renewed = None if target.renew is None else await target.renew()
@@ -293,7 +293,7 @@ def _token_in(target: ServerTarget) -> set[str]:
     return {token} if isinstance(token, str) else set()
 
 
-def _learn(source: Source, target: ServerTarget, secret: str | None) -> None:
+def _learn(source: CredentialSource, target: ServerTarget, secret: str | None) -> None:
     if secret and secret not in source.secrets:
         source.secrets.add(secret)
         if target.on_secret is not None:
@@ -306,7 +306,7 @@ def store_of(target: ServerTarget, settings: AuthSettings) -> Store:
 
 
 async def _run(
-    source: Source,
+    source: CredentialSource,
     provider: httpx2.Auth,
     request: httpx2.Request,
     answer: httpx2.Response | None,

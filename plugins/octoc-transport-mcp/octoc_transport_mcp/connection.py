@@ -51,7 +51,7 @@ from octoc_transport_mcp.failures import (
 from octoc_transport_mcp.http import check_url, http_streams, sse_streams
 from octoc_transport_mcp.http_faults import HttpState
 from octoc_transport_mcp.lenient import LenientAnswers
-from octoc_transport_mcp.listing import Changes, ToolList, all_tools
+from octoc_transport_mcp.listing import ListChanges, ToolList, all_tools
 from octoc_transport_mcp.messages import LineFault
 from octoc_transport_mcp.outbound import sent_through
 from octoc_transport_mcp.process import ServerProcess, process_streams
@@ -103,7 +103,7 @@ class McpConnection:
         self._target = target
         self._server_requests = ServerRequests(target.name, host, target.timeout_s)
         self._claims = self._server_requests.claims
-        self._changes = Changes(target.name, host.tools_changed)
+        self._changes = ListChanges(target.name, host.tools_changed)
         self._process: ServerProcess | None = None
         self._http = HttpState(target, self._claims)
         self._client: Client | None = None

@@ -28,7 +28,7 @@ from octoc_transport_mcp.http_client import NOTICE_S, refusal_of
 from octoc_transport_mcp.http_events import DroppedEvent, EventCutter, parse_event
 from octoc_transport_mcp.http_faults import Fault, HttpFaultError, HttpState
 from octoc_transport_mcp.messages import ElementLimits, LineFault, read_aside
-from octoc_transport_mcp.pending_requests import Admitted, PendingRequests, cancelled_id
+from octoc_transport_mcp.pending_requests import AdmittedMessage, PendingRequests, cancelled_id
 from octoc_transport_mcp.redirects import stream_within_origin
 
 _MAX_PASSED_OVER = 4
@@ -139,7 +139,7 @@ class EventLink:
             raise HttpFaultError(Fault(kind="protocol", reason=reason, permanent=True))
         return endpoint
 
-    async def _pass(self, admitted: list[Admitted]) -> None:
+    async def _pass(self, admitted: list[AdmittedMessage]) -> None:
         """Send what the pending requests make of an event to the session, and end the POSTs that it answers."""
         for one in admitted:
             settled = [one]

@@ -87,7 +87,7 @@ def _endless(target: ServerTarget, why: str) -> ConnectFailedError:
     return ConnectFailedError(f"`{target.name}` lists its tools without end: {why}", kind="protocol")
 
 
-class Changes:
+class ListChanges:
     """Reports that a server's list of tools changed; several changes at once are one report."""
 
     def __init__(self, server: str, report: Callable[[str], None] | None) -> None:

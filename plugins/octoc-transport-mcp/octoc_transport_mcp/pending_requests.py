@@ -54,7 +54,7 @@ class PendingRequest:
 
 
 @attrs.frozen(kw_only=True)
-class Admitted:
+class AdmittedMessage:
     """A message for the SDK, or a line that is parsed later: a notification, or a large line.
 
     A large line has `max_elements`: it is read aside, and `PendingRequests.settle` gets the outcome. If two have the
@@ -120,7 +120,7 @@ class PendingRequests:
         elif message.id is not None:
             self._asks.discard(message.id)
 
-    def admit(self, line: bytes | DroppedLine) -> list[Admitted]:
+    def admit(self, line: bytes | DroppedLine) -> list[AdmittedMessage]:
         """Return the messages that the SDK gets for a line: its message, an error for its request, or nothing."""
         if isinstance(line, DroppedLine):
             reason = f"an answer of {line.length} bytes, which is over the limit of {self._limit}"
@@ -137,12 +137,12 @@ class PendingRequests:
                 pending = None if token is None else self.requests.get(_id_of(token.group(1)))
                 if token is None or pending is None or not pending.has_progress:
                     return []
-                return [Admitted(line=line, level=f"{_PROGRESS} {token.group(1).decode('utf-8', 'replace')}")]
+                return [AdmittedMessage(line=line, level=f"{_PROGRESS} {token.group(1).decode('utf-8', 'replace')}")]
             if name == _TOOLS_CHANGED:
-                return [Admitted(line=line, level=name)]
+                return [AdmittedMessage(line=line, level=name)]
         return self._parse(line)
 
-    def read(self, admitted: Admitted) -> SessionMessage | None:
+    def read(self, admitted: AdmittedMessage) -> SessionMessage | None:
         """Return the admitted message; None for a notification that cannot be read."""
         if admitted.message is not None:
             return admitted.message
@@ -151,7 +151,7 @@ class PendingRequests:
         message = read(admitted.line, self._elements.message).message
         return None if message is None else SessionMessage(message)
 
-    def _parse(self, line: bytes) -> list[Admitted]:
+    def _parse(self, line: bytes) -> list[AdmittedMessage]:
         head, tail = line[:END_BYTES], line[-END_BYTES:]
         max_elements = self._elements.message
         if len(line) > LARGE_BYTES and b'"method"' not in head:
@@ -164,10 +164,10 @@ class PendingRequests:
                 if line.count(b'"inputSchema"') > MAX_TOOLS:
                     return self.fail(head, tail, LineFault(kind="too_large", reason=f"more than {MAX_TOOLS} tools"))
         if len(line) > LARGE_BYTES:
-            return [Admitted(line=line, max_elements=max_elements)]
+            return [AdmittedMessage(line=line, max_elements=max_elements)]
         return self.settle(line, read(line, max_elements))
 
-    def settle(self, line: bytes, result: ReadResult) -> list[Admitted]:
+    def settle(self, line: bytes, result: ReadResult) -> list[AdmittedMessage]:
         """Return the messages for a line that was read aside, as `admit` does."""
         message, fault = result.message, result.fault
         if message is None and fault is not None:
@@ -180,7 +180,7 @@ class PendingRequests:
             return []
         return [] if message is None else self._known(message)
 
-    def _after_half(self, line: bytes) -> list[Admitted]:
+    def _after_half(self, line: bytes) -> list[AdmittedMessage]:
         """Return the message after an unfinished one on the same line; the request of the unfinished one fails."""
         start = line.rfind(_BEGIN)
         if start < 1 or len(line) - start > LARGE_BYTES:
@@ -193,17 +193,17 @@ class PendingRequests:
         broken = self.fail(head, b"", LineFault(kind="protocol", reason=reason)) if _ids(head, b"") else []
         return [*broken, *self._known(message)]
 
-    def admit_last(self, line: bytes | DroppedLine) -> list[Admitted]:
+    def admit_last(self, line: bytes | DroppedLine) -> list[AdmittedMessage]:
         """Return the messages for the bytes after the last newline: a complete message, or nothing."""
         if isinstance(line, DroppedLine):
             return []
         if len(line) > LARGE_BYTES:
-            return [Admitted(line=line, max_elements=self._elements.message)]
+            return [AdmittedMessage(line=line, max_elements=self._elements.message)]
         message = read(line, self._elements.message).message
         # Without a message, each waiting call fails with how the server ended.
         return [] if message is None else self._known(message)
 
-    def _known(self, message: mcp_types.JSONRPCMessage) -> list[Admitted]:
+    def _known(self, message: mcp_types.JSONRPCMessage) -> list[AdmittedMessage]:
         if isinstance(message, mcp_types.JSONRPCRequest):
             if len(self._asks) >= MAX_ASKS:
                 return []
@@ -218,17 +218,17 @@ class PendingRequests:
         elif self.requests.pop(coerce_request_id(message.id), None) is None:
             return self._late([message.id])  # unknown id, a second answer, or an answer after the time-out
         else:
-            return [Admitted(message=SessionMessage(message), answered=(message.id,))]
-        return [Admitted(message=SessionMessage(message))]
+            return [AdmittedMessage(message=SessionMessage(message), answered=(message.id,))]
+        return [AdmittedMessage(message=SessionMessage(message))]
 
-    def _late(self, requests: list[RequestId]) -> list[Admitted]:
+    def _late(self, requests: list[RequestId]) -> list[AdmittedMessage]:
         """Return late answers that end a claim."""
         claims = self._claims
         if claims is None or not any(map(claims.is_open, requests)):
             return []
-        return [Admitted(answered=tuple(requests))]
+        return [AdmittedMessage(answered=tuple(requests))]
 
-    def note(self, admitted: Admitted) -> None:
+    def note(self, admitted: AdmittedMessage) -> None:
         """Report a message to the claims when it is read, in the order of the server's messages."""
         if self._claims is None:
             return
@@ -238,7 +238,7 @@ class PendingRequests:
         if isinstance(message, mcp_types.JSONRPCRequest):
             self._claims.note_question(message.id, message.method)
 
-    def fail(self, head: bytes, tail: bytes, fault: LineFault) -> list[Admitted]:
+    def fail(self, head: bytes, tail: bytes, fault: LineFault) -> list[AdmittedMessage]:
         """Fail the requests that a line names, or if it names none the only pending request."""
         named = _ids(head, tail)
         waiting = [key for key, pending in self.requests.items() if pending.method != _LISTEN]
@@ -246,11 +246,11 @@ class PendingRequests:
         refused = [admitted for key in failed for admitted in self.refuse(key, mcp_types.INTERNAL_ERROR, fault)]
         return [*self._late(named), *refused]
 
-    def refuse(self, request: RequestId, code: int, fault: LineFault) -> list[Admitted]:
+    def refuse(self, request: RequestId, code: int, fault: LineFault) -> list[AdmittedMessage]:
         """Return an error that answers `request`, or nothing if it is already answered."""
         if self.requests.pop(coerce_request_id(request), None) is None:
             return []
-        return [Admitted(message=SessionMessage(self._error_of(request, code, fault)))]
+        return [AdmittedMessage(message=SessionMessage(self._error_of(request, code, fault)))]
 
 
 def cancelled_id(message: mcp_types.JSONRPCNotification) -> RequestId | None:

@@ -19,7 +19,7 @@ from mcp.shared.message import SessionMessage
 from octoc_transport_mcp.claims import ATTEMPT
 from octoc_transport_mcp.framing import DroppedLine, LineFramer
 from octoc_transport_mcp.messages import LineFault, read_aside
-from octoc_transport_mcp.pending_requests import Admitted, PendingRequests, cancelled_id
+from octoc_transport_mcp.pending_requests import AdmittedMessage, PendingRequests, cancelled_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,7 +66,7 @@ class FromServer(_Stream):
         self._later: asyncio.Handle | None = None
         self._throttle = throttle
         self._throttled = False
-        self._queue: deque[Admitted] = deque()
+        self._queue: deque[AdmittedMessage] = deque()
         self._queued_bytes = 0
         self._waiter: asyncio.Future[None] | None = None
         self._ended = False
@@ -96,7 +96,7 @@ class FromServer(_Stream):
             self._ended = True
             self._wake()
 
-    def push(self, messages: Iterable[Admitted]) -> None:
+    def push(self, messages: Iterable[AdmittedMessage]) -> None:
         """Add messages that the server did not send."""
         self._queue.extend(messages)
         self._wake()

@@ -96,7 +96,7 @@ def _client(endpoint: Endpoint) -> httpx2.AsyncClient:
 
 
 @attrs.frozen(kw_only=True)
-class Answer:
+class RestResponse:
     """A response, read up to the limit. `kind` is its media type."""
 
     status: int
@@ -218,7 +218,7 @@ class RestConnection:
             deep = self._fault("protocol", f"answered `{call.tool}` with too deep a JSON value")
             return deep.failure(sent=request.sent)
 
-    async def _result(self, answer: Answer, tool: str) -> ToolResult:
+    async def _result(self, answer: RestResponse, tool: str) -> ToolResult:
         """Return the tool's answer, or its own error. Raises: RestError, for a fault of the server."""
         if answer.status >= 400 and answer.status != UNAUTHORIZED:
             error = without_secrets(answer.json(), self._secrets)
@@ -237,14 +237,14 @@ class RestConnection:
             structured=value if isinstance(value, (dict, list)) else None,
         )
 
-    def _expect_success(self, answer: Answer, what: str) -> None:
+    def _expect_success(self, answer: RestResponse, what: str) -> None:
         """Check that an answer is 200 with JSON. Raises: RestError."""
         if answer.status != 200:
             raise self._refused(answer, what)
         if answer.kind != JSON_TYPE:
             raise self._fault("protocol", f"answered {what} with {answer.kind_shown} where `{JSON_TYPE}` was expected")
 
-    def _refused(self, answer: Answer, what: str) -> RestError:
+    def _refused(self, answer: RestResponse, what: str) -> RestError:
         body = answer.json()
         said = body.get("message") if isinstance(body, dict) else None
         if 300 <= answer.status < 400:
@@ -263,7 +263,7 @@ class RestConnection:
             return self._fault("unavailable", text, wait_s(answer.retry_after, body), refused=True)
         return self._fault("not_found" if answer.status == 404 else "protocol", text)
 
-    async def _parsed(self, answer: Answer, what: str, most: int) -> Any:
+    async def _parsed(self, answer: RestResponse, what: str, most: int) -> Any:
         """Return the body's value, parsed in a thread if it is long. Raises: RestError."""
         data = answer.body.data
         most = self._target.max_elements or most
@@ -300,7 +300,7 @@ class RestConnection:
                 "timeout", f"`{name}` did not {verb} within {seconds if whole is None else whole:g} s"
             ) from None
 
-    async def _send(self, request: _Request) -> Answer:
+    async def _send(self, request: _Request) -> RestResponse:
         """Send a request and read its answer, without a time limit.
 
         After a 401, which means that the request was not executed, send it again if the credentials have changed.
@@ -333,7 +333,7 @@ class RestConnection:
             self._client.headers.update(endpoint.headers)
             return True
 
-    async def _send_once(self, request: _Request) -> Answer:
+    async def _send_once(self, request: _Request) -> RestResponse:
         try:
             async with self._client.stream(
                 request.method,
@@ -342,7 +342,7 @@ class RestConnection:
                 headers=request.headers,
                 extensions={"trace": request.trace},
             ) as response:
-                return Answer(
+                return RestResponse(
                     status=response.status_code,
                     kind=media_type(response.headers.get("Content-Type", "")),
                     body=await read_body(response, self._max_body),

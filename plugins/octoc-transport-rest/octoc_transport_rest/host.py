@@ -21,7 +21,7 @@ import attrs
 from octoc.plugin import Caller, PythonTool
 from octoc.plugin.toolkit import is_loopback
 from octoc_transport_rest.endpoint import CORRELATION, TENANT, USER
-from octoc_transport_rest.host_tools import INTERNAL, HostTools, PythonTools, Registry, RegistryTools, dump
+from octoc_transport_rest.host_tools import INTERNAL, HostTools, PythonTools, RegistryTools, ToolHost, dump
 from octoc_transport_rest.http import MAX_HEAD_BYTES, RefusedError, Request, read_body, read_head, response
 from octoc_transport_rest.protocol import JSON_TYPE, TooManyElementsError, media_type, parse_json
 
@@ -53,7 +53,7 @@ def caller() -> Caller:
 
 
 async def serve(
-    tools: Iterable[PythonTool] | Registry,
+    tools: Iterable[PythonTool] | ToolHost,
     host: str = "127.0.0.1",
     port: int = 0,
     token: str | None = None,

@@ -50,7 +50,7 @@ _STATUS: Mapping[FailureKind, HTTPStatus] = {
 Arguments = Callable[[], Mapping[str, Any]]
 
 
-class Registry(Protocol):
+class ToolHost(Protocol):
     """Lists tools and takes calls, as `octoc.runtime.Session` does."""
 
     @property
@@ -118,7 +118,7 @@ class PythonTools:
 class RegistryTools:
     """An agent's tools, listed again for each request. Raises: ValueError, for more than the protocol allows."""
 
-    def __init__(self, registry: Registry) -> None:
+    def __init__(self, registry: ToolHost) -> None:
         self._registry = registry
         _not_too_many(len(self._named()))
 

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from octoc.plugin import LintWorkspace, Need, Rule, Scope, Severity, lint_check
+from octoc.plugin import LintWorkspace, Requirement, Rule, Scope, Severity, lint_check
 from octoc_transport_rest.protocol import KIND, LEFT_OUT, MAX_TOOLS, TOOL_NAME
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 rule = partial(
     Rule,
     scope=Scope.WORKSPACE,
-    needs=frozenset({Need.SNAPSHOTS}),
+    needs=frozenset({Requirement.SNAPSHOTS}),
     pages=Path(__file__).with_name("rules"),
 )
 TOO_MANY_TOOLS = rule(

@@ -18,7 +18,7 @@ _NAMED = 5
 
 
 @attrs.frozen(kw_only=True)
-class Tools:
+class ValidTools:
     """The first MAX_TOOLS valid tools in the server's order.
 
     `more` is the number of valid tools after them; `left_out` has a line for each of the first MAX_TOOLS descriptors
@@ -30,7 +30,7 @@ class Tools:
     left_out: tuple[str, ...]
 
 
-def tools_of(server: str, descriptors: Sequence[Any], secrets: tuple[str, ...]) -> Tools:
+def tools_of(server: str, descriptors: Sequence[Any], secrets: tuple[str, ...]) -> ValidTools:
     """Return the tools in a server's answer. A warning names each left-out tool."""
     sound: dict[str, ListedTool] = {}
     left_out: list[str] = []
@@ -49,7 +49,7 @@ def tools_of(server: str, descriptors: Sequence[Any], secrets: tuple[str, ...]) 
             f"`{server}` lists {len(tools)} tools: the first {MAX_TOOLS} are taken, and {len(rest)} left out: {named}"
         )
         log.warning("%s", one_line(text, secrets))
-    return Tools(tools=tools[:MAX_TOOLS], more=len(rest), left_out=tuple(left_out))
+    return ValidTools(tools=tools[:MAX_TOOLS], more=len(rest), left_out=tuple(left_out))
 
 
 def _fault(descriptor: Any, before: Mapping[str, ListedTool]) -> str | None:

@@ -13,7 +13,7 @@ from octoc.compiler.cache.build_cache import CachedOutcome
 from octoc.compiler.cache.store import workspace_cache
 from octoc.compiler.checkup import check as checkup
 from octoc.compiler.checkup.check import CheckOutcome, check_target, check_workspace
-from octoc.compiler.checkup.target import Target
+from octoc.compiler.checkup.target import CheckTarget
 from octoc.compiler.workspace.environment import Environment
 from octoc.plugin.folders import user_cache
 
@@ -94,7 +94,7 @@ def test_a_change_and_back_is_known_again(folder: Path) -> None:
 
 def test_the_environment_is_part_of_the_question(folder: Path) -> None:
     """A check with another environment is another check."""
-    target = Target(root=folder)
+    target = CheckTarget(root=folder)
     unsaid = check_target(target)
     unset = check_target(target, environment=Environment())
     given = check_target(target, environment=Environment(names={"TOKEN": True}))
@@ -120,7 +120,7 @@ def test_the_cache_may_be_deleted_or_damaged(folder: Path) -> None:
 def test_a_check_is_remembered_in_the_users_cache(tmp_path: Path) -> None:
     """Nothing is written into the folder that is checked, with an octoc.toml or without one."""
     (tmp_path / ".mcp.json").write_text(MCP, encoding="utf-8")
-    target = Target(root=tmp_path, folder=tmp_path)
+    target = CheckTarget(root=tmp_path, folder=tmp_path)
     first, second = check_target(target), check_target(target)
     assert second.unchanged
     assert first.diagnostics == second.diagnostics

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from octoc.compiler.checkup.check import check_target
 from octoc.compiler.checkup.scan import MAX_DEPTH
-from octoc.compiler.checkup.target import Target
+from octoc.compiler.checkup.target import CheckTarget
 from octoc.plugin.manager import Plugins
 
 UNTYPED = '{"mcpServers": {"docs": {"url": "https://docs.example/mcp"}}}'
@@ -14,7 +14,7 @@ def _found(root: Path, depth: int) -> list[tuple[str, str]]:
     folder = root.joinpath(*["d"] * depth)
     folder.mkdir(parents=True)
     (folder / ".mcp.json").write_text(UNTYPED, encoding="utf-8")
-    outcome = check_target(Target(root=root, folder=root), plugins=Plugins(), use_cache=False)
+    outcome = check_target(CheckTarget(root=root, folder=root), plugins=Plugins(), use_cache=False)
     return [
         (found.rule.code, found.span.file)
         for found in outcome.diagnostics
@@ -45,7 +45,7 @@ def test_beside_an_mcp_file_a_check_reads_what_a_build_reads(tmp_path: Path) -> 
     for name, text in texts.items():
         tmp_path.joinpath(name).parent.mkdir(parents=True, exist_ok=True)
         tmp_path.joinpath(name).write_text(text, encoding="utf-8")
-    outcome = check_target(Target(root=tmp_path, folder=tmp_path), plugins=Plugins(), use_cache=False)
+    outcome = check_target(CheckTarget(root=tmp_path, folder=tmp_path), plugins=Plugins(), use_cache=False)
     errors = {
         (found.rule.code, found.span.file)
         for found in outcome.diagnostics

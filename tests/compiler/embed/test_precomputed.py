@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from octoc.compiler.cache.store import Cache
 from octoc.compiler.embed.precomputed import FOLDER, packed, precomputed_vectors, shipped_texts
 from octoc.compiler.embed.vectors import SEARCH, digest_of, vectors_of
-from octoc.compiler.index.deeds import deed_arrays, deeds, texts_of
+from octoc.compiler.index.tool_intents import intent_arrays, texts_of, tool_intents
 from octoc.search.index import Rows
 
 
@@ -79,14 +79,17 @@ def test_packed_twice_is_packed_once(row: list[float]) -> None:
     np.testing.assert_allclose(again.scales, once.scales, rtol=1e-6)
 
 
-def test_deeds_of_search_are_not_encoded(tmp_path: Path) -> None:
+def test_tool_intents_of_search_are_not_encoded(tmp_path: Path) -> None:
     """With the default encoder, an index encodes only the texts of tools and servers."""
     (path,) = FOLDER.glob("*.npy")
     embedder = Counting(path.stem)
     embedder.dimension = 384
-    found = vectors_of(texts_of(deeds()), embedder, Cache(tmp_path), quiet, use=SEARCH)
+    found = vectors_of(texts_of(tool_intents()), embedder, Cache(tmp_path), quiet, use=SEARCH)
     assert embedder.encoded == []
-    assert deed_arrays(deeds(), found)["says"].shape == (sum(len(deed.says) for deed in deeds()), 384)
+    assert intent_arrays(tool_intents(), found)["says"].shape == (
+        sum(len(intent.says) for intent in tool_intents()),
+        384,
+    )
 
 
 def test_another_encoder_encodes_what_ships(tmp_path: Path) -> None:

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from octoc.bundle.reader import OpenBundle
-from octoc.compiler.index.deeds import deeds
+from octoc.compiler.index.tool_intents import tool_intents
 from octoc.plugin.manager import plugins_of
 from octoc.runtime import Runtime
 from octoc.runtime.tools.find_tools import look
-from octoc.search.index import DEEDS, DENSE, LEXICAL
+from octoc.search.index import DENSE, LEXICAL, TOOL_INTENTS
 from octoc.testing import WorkspaceBuilder, fake_embedder
 
 TOOLS = [
@@ -47,14 +47,14 @@ def _built(root: Path, *plugins: object, tools: Any = TOOLS, triggers: tuple[str
 
 def _names(path: Path) -> set[str]:
     with OpenBundle.open(path, verify="full") as opened:
-        return {name for name in (*LEXICAL, *DENSE, *DEEDS) if opened.has_array(f"search/{name}")}
+        return {name for name in (*LEXICAL, *DENSE, *TOOL_INTENTS) if opened.has_array(f"search/{name}")}
 
 
 def test_tools_are_indexed_by_words_and_vectors(tmp_path: Path) -> None:
     """With an encoder the bundle has every array; the same workspace elsewhere has the same bytes."""
     first = _built(tmp_path / "a", _Encoder())
     second = _built(tmp_path / "b", _Encoder())
-    assert _names(first) == {*LEXICAL, *DENSE, *DEEDS}
+    assert _names(first) == {*LEXICAL, *DENSE, *TOOL_INTENTS}
     assert first.read_bytes() == second.read_bytes()
 
 
@@ -74,7 +74,7 @@ def test_an_encoder_that_routes_ranks_a_few_tools_too(tmp_path: Path) -> None:
     """Where it is in the bundle already, it costs next to nothing to find by meaning as well."""
     triggers = ("file a ticket for this", "what is open in the tracker", "label that bug")
     path = _built(tmp_path, _Encoder(), tools=TOOLS[:5], triggers=triggers)
-    assert _names(path) == {*LEXICAL, *DENSE, *DEEDS}
+    assert _names(path) == {*LEXICAL, *DENSE, *TOOL_INTENTS}
 
 
 def test_the_bundle_finds_by_meaning(tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_the_bundle_finds_by_meaning(tmp_path: Path) -> None:
     answer = look(session.state, "create an issue", 5, others=True)
     assert answer.method == "words and meaning"
     assert answer.hits[0].hit.tool == "tracker/create_issue"
-    assert {"words", "meaning", "clauses", "deeds"} <= set(answer.hits[0].parts)
+    assert {"words", "meaning", "clauses", "intents"} <= set(answer.hits[0].parts)
     assert answer.hits[0].hit.score == pytest.approx(sum(answer.hits[0].parts.values()), abs=1e-3)
     without = Runtime.open(path, plugins=plugins_of()).session()
     bare = look(without.state, "create an issue", 5)
@@ -92,9 +92,9 @@ def test_the_bundle_finds_by_meaning(tmp_path: Path) -> None:
     assert "encoder" in bare.why
 
 
-def test_deeds_are_sound() -> None:
-    """Every deed says what it is about and how people ask for it, and no message belongs to two."""
-    says = [text for deed in deeds() for text in deed.says]
-    assert len(deeds()) > 100
-    assert all(deed.about and deed.says for deed in deeds())
+def test_tool_intents_are_sound() -> None:
+    """Every intent says what it is about and how people ask for it, and no message belongs to two."""
+    says = [text for intent in tool_intents() for text in intent.says]
+    assert len(tool_intents()) > 100
+    assert all(intent.about and intent.says for intent in tool_intents())
     assert len(says) == len(set(says))

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from octoc.compiler.checkup.check import check_target
-from octoc.compiler.checkup.target import Target
+from octoc.compiler.checkup.target import CheckTarget
 from octoc.compiler.workspace.init import find_inputs
 from octoc.plugin.manager import Plugins
 from tests.compiler.dialects import findings, servers_of
@@ -302,10 +302,10 @@ def test_settings_without_servers_are_not_read(tmp_path: Path) -> None:
     }.items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text, encoding="utf-8")
-    outcome = check_target(Target(root=tmp_path, folder=tmp_path), plugins=Plugins(), use_cache=False)
+    outcome = check_target(CheckTarget(root=tmp_path, folder=tmp_path), plugins=Plugins(), use_cache=False)
     assert outcome.read == frozenset()
     assert find_inputs(tmp_path).mcp_files == ()
-    named = Target(root=tmp_path, file=tmp_path / ".codex/config.toml")
+    named = CheckTarget(root=tmp_path, file=tmp_path / ".codex/config.toml")
     assert check_target(named, plugins=Plugins(), use_cache=False).diagnostics == ()
     (tmp_path / ".codex/config.toml").write_text(CODEX, encoding="utf-8")
     assert find_inputs(tmp_path).mcp_files == (".codex/config.toml",)
@@ -314,7 +314,7 @@ def test_settings_without_servers_are_not_read(tmp_path: Path) -> None:
 def test_a_named_file_has_lines_whatever_it_is_called(tmp_path: Path) -> None:
     """`--kind` says what a file is written in, so that findings have lines in a file of any name."""
     (tmp_path / "servers.txt").write_text("[mcp_servers.time]\n\ncommand = 3\n", encoding="utf-8")
-    target = Target(root=tmp_path, file=tmp_path / "servers.txt", kind="mcp:codex")
+    target = CheckTarget(root=tmp_path, file=tmp_path / "servers.txt", kind="mcp:codex")
     (found,) = check_target(target, plugins=Plugins(), use_cache=False).diagnostics
     assert found.span is not None
     assert (found.message, found.span.line) == (

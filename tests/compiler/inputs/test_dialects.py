@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from octoc.compiler.checkup.check import check_target
-from octoc.compiler.checkup.target import Target
+from octoc.compiler.checkup.target import CheckTarget
 from octoc.compiler.inputs.registry import FileKinds
 from octoc.plugin import Dialect, hookimpl
 from octoc.plugin.manager import plugins_of
@@ -83,11 +83,11 @@ def test_a_plugins_dialect_is_checked_like_any_other(tmp_path: Path) -> None:
     file.write_text('{\n  // ours\n  "servers": {"acme": {"command": "acme-mcp"}}\n}\n', encoding="utf-8")
     (tmp_path / "acme.json").write_text('{"mcpServers": {}}', encoding="utf-8")
     plugins = plugins_of(AcmePlugin())
-    found = check_target(Target(root=tmp_path, folder=tmp_path), plugins=plugins, use_cache=False).diagnostics
+    found = check_target(CheckTarget(root=tmp_path, folder=tmp_path), plugins=plugins, use_cache=False).diagnostics
     messages = {one.message for one in found}
     assert "a comment is not JSON: other clients refuse the file" in messages
     assert "Acme reads `servers`, and not `mcpServers`" in messages
     assert "server name `acme` is reserved: Acme skips the server" in messages
-    named = Target(root=tmp_path, file=file, kind="mcp:acme")
+    named = CheckTarget(root=tmp_path, file=file, kind="mcp:acme")
     alone = check_target(named, plugins=plugins, use_cache=False).diagnostics
     assert "OCT108" in {one.rule.code for one in alone}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from octoc.compiler.checkup.check import check_target
-from octoc.compiler.checkup.target import Target
+from octoc.compiler.checkup.target import CheckTarget
 from octoc.plugin.manager import Plugins
 from tests.compiler.dialects import findings, servers_of
 
@@ -231,7 +231,9 @@ def test_a_file_without_servers_has_no_finding(path: str, text: str, tmp_path: P
     """A file of the name of a client's, without a server in it, has nothing that octoc judges."""
     (tmp_path / path).parent.mkdir(exist_ok=True)
     (tmp_path / path).write_text(text, encoding="utf-8")
-    assert check_target(Target(root=tmp_path, folder=tmp_path), plugins=Plugins(), use_cache=False).diagnostics == ()
+    assert (
+        check_target(CheckTarget(root=tmp_path, folder=tmp_path), plugins=Plugins(), use_cache=False).diagnostics == ()
+    )
 
 
 def test_aliases_do_not_multiply_servers(tmp_path: Path) -> None:

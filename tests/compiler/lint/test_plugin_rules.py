@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from octoc.compiler.checkup.check import check_target, check_workspace
-from octoc.compiler.checkup.target import Target
+from octoc.compiler.checkup.target import CheckTarget
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.pages import page_of
 from octoc.diagnostics.render.sarif import render_sarif
@@ -130,7 +130,9 @@ def test_a_file_by_itself_has_the_rules_of_one_file(tmp_path: Path) -> None:
     ran = []
     wide = check_of(rule_of("ACME002", "no-owner", scope=Scope.WORKSPACE), lambda _workspace, _sink: ran.append(1))
     plugins = plugins_of(Acme(check_of(rule_of()), wide))
-    checkup = check_target(Target(root=tmp_path, file=agent, kind="agent-md:claude"), plugins=plugins, use_cache=False)
+    checkup = check_target(
+        CheckTarget(root=tmp_path, file=agent, kind="agent-md:claude"), plugins=plugins, use_cache=False
+    )
     codes = [one.rule.code for one in checkup.diagnostics]
     assert codes.count("ACME001") == 1
     assert "ACME002" not in codes

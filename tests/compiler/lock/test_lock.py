@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 import pytest
 
-import octoc.compiler.index.deeds
+import octoc.compiler.index.tool_intents
 from octoc.compiler.context import Context
 from octoc.compiler.lock.content import (
     REVISION,
@@ -217,12 +217,12 @@ def test_each_reason_is_told(
 
 
 def test_another_text_of_search_is_told(tmp_path: Path, products: ProductsMaker, context_of: ContextMaker) -> None:
-    """An index made with an encoder has deeds that ship: other ones than the lock names are a difference."""
+    """An index made with an encoder has intents that ship: other ones than the lock names are a difference."""
     by_words = products(tmp_path)
     by_meaning = attrs.evolve(by_words, search=SearchIndex(arrays={"says": np.zeros((1, 4), np.int8)}))
     text = lock(by_meaning, context_of(tmp_path)).locked.text
-    digest = tomllib.loads(text)["search"]["deeds"]
-    file = Path(octoc.compiler.index.deeds.__file__).with_suffix(".toml")
+    digest = tomllib.loads(text)["search"]["tool_intents"]
+    file = Path(octoc.compiler.index.tool_intents.__file__).with_suffix(".toml")
     assert digest == hashlib.sha256(file.read_text("utf-8").encode()).hexdigest()
     path = tmp_path / "octoc.lock"
     path.write_text(text.replace(digest, "00" * 32))
@@ -230,10 +230,10 @@ def test_another_text_of_search_is_told(tmp_path: Path, products: ProductsMaker,
     lock(by_meaning, locked)
     lock(by_words, locked)
     assert [(found.rule.code, found.message) for found in locked.sink.diagnostics] == [
-        ("OCT515", "search `by meaning` changed: deeds"),
+        ("OCT515", "search `by meaning` changed: tool intents"),
         ("OCT515", "search `by meaning` removed"),
     ]
-    assert lock(by_meaning, context_of(tmp_path)).locked.changes == ("search `by meaning` changed: deeds",)
+    assert lock(by_meaning, context_of(tmp_path)).locked.changes == ("search `by meaning` changed: tool intents",)
     assert path.read_text() == text
 
 

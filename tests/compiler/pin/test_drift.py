@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octoc.compiler.pin.drift import Drift, DriftKind, drift
+from octoc.compiler.pin.drift import DriftKind, ToolDrift, drift
 from octoc.results import ListedTool, ServerListing
 
 TEXT = {"type": "string"}
@@ -105,7 +105,7 @@ def test_what_is_beside_the_arguments_is_told_too() -> None:
     assert [change.kind for change in drift(old, new)] == [DriftKind.BREAKING, DriftKind.WIDENING, DriftKind.WORDING]
     more = {**output, "required": ["a", "b"]}
     assert drift(listing(t={"outputSchema": output}), listing(t={"outputSchema": more})) == (
-        Drift(tool="t", kind=DriftKind.WIDENING, text="output schema changed"),
+        ToolDrift(tool="t", kind=DriftKind.WIDENING, text="output schema changed"),
     )
 
 

@@ -1,4 +1,4 @@
-"""The policy in a whole workspace: severities by rule and path, silences, and what is wrong with either."""
+"""The policy in a whole workspace: severities by rule and path, suppressions, and what is wrong with either."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from octoc.bundle.reader import OpenBundle
 from octoc.compiler.checkup.check import check_workspace
 from octoc.compiler.model.settings import LintOverride, LintSettings
-from octoc.compiler.policy.judge import policy_of
+from octoc.compiler.policy.lint_policy import policy_of
 from octoc.compiler.workspace.build import build
 from octoc.diagnostics.model import Diagnostic, Span
 from octoc.diagnostics.rule import Severity
@@ -130,16 +130,16 @@ def test_near_names_of_rules_are_told(tmp_path: Path) -> None:
     assert wrong.help == "did you mean `unpinned-package`?"
 
 
-def test_a_silence_keeps_a_finding_quiet(found: CheckText) -> None:
-    """A finding is silenced at its line, above it, and for its file."""
+def test_a_suppression_keeps_a_finding_quiet(found: CheckText) -> None:
+    """A finding is suppressed at its line, above it, and for its file."""
     assert found(provider=AT_ARGS) == []
     above = SERVER.replace("args =", "# octoc: ignore[OCT402] ours\nargs =")
     assert found(provider=above) == []
     assert found(provider=f"# octoc: ignore-file[OCT402]\n{SERVER}") == []
 
 
-def test_a_silence_of_nothing_is_reported(found: CheckText) -> None:
-    """A silence whose rule finds nothing there is a warning at the rule's name."""
+def test_a_suppression_of_nothing_is_reported(found: CheckText) -> None:
+    """A suppression whose rule finds nothing there is a warning at the rule's name."""
     pinned = AT_ARGS.replace("clock-mcp", "clock-mcp@1.0.0")
     assert found(provider=pinned) == [("OCT490", "warning", 11)]
     assert found(config='# octoc: ignore-file[OCT401]\ntriggers = ["time"]\n', provider=AT_ARGS) == [
@@ -147,17 +147,17 @@ def test_a_silence_of_nothing_is_reported(found: CheckText) -> None:
     ]
 
 
-def test_a_silence_of_nothing_can_be_silenced(found: CheckText) -> None:
-    """`unused-silence` is a rule like any other, and one that silences only itself is in use."""
+def test_a_suppression_of_nothing_can_be_suppressed(found: CheckText) -> None:
+    """`unused-suppression` is a rule like any other, and one that suppressions only itself is in use."""
     pinned = AT_ARGS.replace("clock-mcp", "clock-mcp@1.0.0")
-    assert found(provider=pinned.replace("ignore[", "ignore[unused-silence, ")) == []
-    assert found(provider=pinned, lint='[lint]\nrules = { unused-silence = "off" }\n') == []
+    assert found(provider=pinned.replace("ignore[", "ignore[unused-suppression, ")) == []
+    assert found(provider=pinned, lint='[lint]\nrules = { unused-suppression = "off" }\n') == []
     alone = SERVER.replace("clock-mcp", "clock-mcp@1.0.0").replace("tools = []", "tools = [] # octoc: ignore[OCT490]")
     assert found(provider=alone) == [("OCT490", "warning", 13)]
 
 
-def test_a_silence_is_in_use_where_the_rule_is_off(found: CheckText) -> None:
-    """A silence of a finding that the settings would leave out, too, is not reported."""
+def test_a_suppression_is_in_use_where_the_rule_is_off(found: CheckText) -> None:
+    """A suppression of a finding that the settings would leave out, too, is not reported."""
     assert found(provider=AT_ARGS, lint='[lint]\nrules = { OCT402 = "off" }\n') == []
 
 
@@ -168,14 +168,14 @@ def test_nothing_is_unused_where_not_every_rule_looked(found: CheckText) -> None
 
 
 @pytest.mark.parametrize("comment,code", [("ignore", "OCT492"), ("ignore[]", "OCT492"), ("ignore[nope]", "OCT491")])
-def test_a_silence_without_a_rule_is_reported(found: CheckText, comment: str, code: str) -> None:
-    """A silence that names no rule, or none that exists, is a warning."""
+def test_a_suppression_without_a_rule_is_reported(found: CheckText, comment: str, code: str) -> None:
+    """A suppression that names no rule, or none that exists, is a warning."""
     config = f'triggers = ["time"] # octoc: {comment}\n'
     assert found(config=config, provider=AT_ARGS) == [(code, "warning", 1)]
 
 
-def test_a_silence_of_the_file_stands_at_its_top(found: CheckText) -> None:
-    """An `ignore-file` below the first value silences nothing, and is reported."""
+def test_a_suppression_of_the_file_stands_at_its_top(found: CheckText) -> None:
+    """An `ignore-file` below the first value suppressions nothing, and is reported."""
     below = SERVER.replace("tools = []", "tools = [] # octoc: ignore-file[OCT402]")
     assert found(provider=below) == [("OCT402", "error", 11), ("OCT490", "warning", 13)]
 
@@ -195,10 +195,10 @@ def test_settings_judge_what_octoc_toml_itself_has(found: CheckText) -> None:
         ("", 'triggers = ["time", 1] # octoc: ignore[wrong-type]\n', True),
     ],
 )
-def test_a_silenced_error_does_not_withhold_the_bundle(
+def test_a_suppressed_error_does_not_withhold_the_bundle(
     tmp_path: Path, lint: str, config: str, is_written: bool
 ) -> None:
-    """In a strict build an error that is silenced or downgraded counts for nothing; what it excludes is left out."""
+    """In a strict build an error that is suppressed or downgraded counts for nothing; what it excludes is left out."""
     write(tmp_path, lint=lint, config=config, provider=AT_ARGS)
     outcome = build(tmp_path, strict=True, plugins=plugins_of(InProcessPlugin()), use_cache=False)
     assert (outcome.bundle is not None) is is_written
@@ -237,7 +237,7 @@ def test_findings_about_the_build_are_left_as_they_are() -> None:
 
 @pytest.mark.parametrize("run", ["check", "build"])
 def test_a_comment_in_octoc_toml_is_seen_by_a_cached_run(tmp_path: Path, run: str) -> None:
-    """A run that remembers the last one sees that only a silence, or only the line of a key, has changed."""
+    """A run that remembers the last one sees that only a suppression, or only the line of a key, has changed."""
     write(tmp_path, lint='[[lint.overrides]]\npath = "x/**"\nrules = {}\n', provider=AT_ARGS)
     plugins = plugins_of(InProcessPlugin())
 

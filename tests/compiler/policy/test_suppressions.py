@@ -1,11 +1,11 @@
-"""Silences in comments: which comments are ones, and which findings they silence."""
+"""Suppressions in comments: which comments are ones, and which findings they suppression."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from octoc.compiler.policy.comments import commented
-from octoc.compiler.policy.suppressions import Silence, Silences
+from octoc.compiler.policy.suppressions import Suppression, Suppressions
 from octoc.diagnostics.model import Diagnostic, Span
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import rule_named
@@ -13,19 +13,19 @@ from octoc.diagnostics.rules import rule_named
 MARK = "octoc: ignore[no-triggers]"
 
 
-def silenced(text: str, file: str, line: int, end_line: int = 0, name: str = "no-triggers") -> bool:
-    """Tell whether a finding of the rule at these lines of `text` is silenced; line 0 is the file as a whole."""
+def suppressed(text: str, file: str, line: int, end_line: int = 0, name: str = "no-triggers") -> bool:
+    """Tell whether a finding of the rule at these lines of `text` is suppressed; line 0 is the file as a whole."""
     rule = rule_named(name)
     assert rule is not None
     span = Span(file=file, line=line, column=1, end_line=end_line or line, end_column=2) if line else Span(file=file)
     found = Diagnostic(rule=rule, message="m", severity=Severity.ERROR, span=span)
-    return Silences(read_text=lambda _: text).of(file).silence(found)
+    return Suppressions(read_text=lambda _: text).of(file).suppress(found)
 
 
-def silence_in(text: str) -> Silence:
-    """The only silence of a TOML file."""
-    (silence,) = Silences(read_text=lambda _: text).of("a.toml").silences
-    return silence
+def suppression_in(text: str) -> Suppression:
+    """The only suppression of a TOML file."""
+    (suppression,) = Suppressions(read_text=lambda _: text).of("a.toml").suppressions
+    return suppression
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def silence_in(text: str) -> Silence:
         ("a.toml", "# octoc: ignore\na = 1\n", set()),
         ("a.toml", "# octoc: ignore[]\na = 1\n", set()),
         ("a.toml", "# octoc: ignored[no-triggers]\na = 1\n", set()),
-        ("a.toml", "# Write octoc: ignore[no-triggers] to silence it\na = 1\n", set()),
+        ("a.toml", "# Write octoc: ignore[no-triggers] to suppression it\na = 1\n", set()),
         ("a.toml", f'a = "# {MARK}"\n', set()),
         ("a.toml", f"a = '# {MARK}'\n", set()),
         ("a.toml", f'a = """\n# {MARK}\nx"""\nb = 1\n', set()),
@@ -70,36 +70,36 @@ def silence_in(text: str) -> Silence:
         ("a.txt", f"# {MARK}\n", set()),
     ],
 )
-def test_a_silence_covers_its_lines(file: str, text: str, lines: set[int]) -> None:
+def test_a_suppression_covers_its_lines(file: str, text: str, lines: set[int]) -> None:
     """A comment suppresses its line, the next line when alone, or the file; text in a string is not a comment."""
-    assert {line for line in range(6) if silenced(text, file, line)} == lines
+    assert {line for line in range(6) if suppressed(text, file, line)} == lines
 
 
-def test_a_value_of_many_lines_is_silenced_behind_its_end() -> None:
-    """A finding that spans several lines is also silenced at the end of the last."""
+def test_a_value_of_many_lines_is_suppressed_after_its_end() -> None:
+    """A finding that spans several lines is also suppressed at the end of the last."""
     text = "args = [\n  'x',\n] # octoc: ignore[no-triggers]\n"
-    assert silenced(text, "a.toml", 1, 3)
-    assert not silenced(text, "a.toml", 2)
+    assert suppressed(text, "a.toml", 1, 3)
+    assert not suppressed(text, "a.toml", 2)
 
 
-def test_only_the_named_rules_are_silenced() -> None:
+def test_only_the_named_rules_are_suppressed() -> None:
     """A finding of a rule that is not named stays."""
-    assert not silenced(f"a = 1 # {MARK}\n", "a.toml", 1, name="unpinned-package")
+    assert not suppressed(f"a = 1 # {MARK}\n", "a.toml", 1, name="unpinned-package")
 
 
 def test_rules_stand_where_they_are_written() -> None:
-    """A silence knows its own place and that of each rule, in code points, and which of them exist."""
-    silence = silence_in('a = "ä" # octoc: ignore[OCT402, nope] why\n')
-    assert (silence.span.column, silence.span.end_column) == (18, 38)
-    named = [(one.text, one.span.column, one.span.end_column, one.rule is not None) for one in silence.named]
+    """A suppression knows its own place and that of each rule, in code points, and which of them exist."""
+    suppression = suppression_in('a = "ä" # octoc: ignore[OCT402, nope] why\n')
+    assert (suppression.span.column, suppression.span.end_column) == (18, 38)
+    named = [(one.text, one.span.column, one.span.end_column, one.rule is not None) for one in suppression.named]
     assert named == [("OCT402", 25, 31, True), ("nope", 33, 37, False)]
 
 
 @pytest.mark.parametrize("name", ["OCT601", "lock-missing", "internal-error"])
-def test_what_is_about_the_build_cannot_be_silenced(name: str) -> None:
+def test_what_is_about_the_build_cannot_be_suppressed(name: str) -> None:
     """A comment cannot suppress a rule of 5xx or above."""
-    silence = silence_in(f"# octoc: ignore[{name}]\n")
-    assert [one.rule for one in silence.named] == [None]
+    suppression = suppression_in(f"# octoc: ignore[{name}]\n")
+    assert [one.rule for one in suppression.named] == [None]
 
 
 @given(

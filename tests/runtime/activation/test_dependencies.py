@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pytest
 
-from octoc.runtime.activation.activate import Change, activate
+from octoc.runtime.activation.activate import ActivationChange, activate
 
 if TYPE_CHECKING:
     from octoc.runtime import Runtime
@@ -24,11 +24,11 @@ def _with(fleet: Fleet, **settings: Any) -> None:
     fleet.settings = attrs.evolve(fleet.settings, **settings)
 
 
-def _enabled(fleet: Fleet, name: str = "tools", times: int = 1, **options: Any) -> Change:
+def _enabled(fleet: Fleet, name: str = "tools", times: int = 1, **options: Any) -> ActivationChange:
     """Return what became of activating a capability, in `times` sessions at once."""
     fleet.agent()
 
-    async def scenario() -> Change:
+    async def scenario() -> ActivationChange:
         async with fleet.open(**options) as runtime:
             sessions = [runtime.session() for _ in range(times)]
             changes = await asyncio.gather(*(activate(session.state, name) for session in sessions))
@@ -56,7 +56,7 @@ class TestCheck:
         """A program that is on PATH is there; the script is not run, nor is the program."""
         fleet.dep("org/there", "exit 9", program="there")
         fleet.capability("tools", deps=("org/there",))
-        assert _enabled(fleet) == Change(
+        assert _enabled(fleet) == ActivationChange(
             ok=True, changed=True, text="Capability 'tools' enabled. Installed deps: org/there"
         )
 
@@ -78,7 +78,7 @@ class TestCheck:
         fleet.server("web", ["fetch"]).broken = "there is no program `gone`"
         fleet.dep("org/gone", program="gone")
         fleet.capability("tools", fleet.grant("web"), deps=("org/gone",))
-        assert _enabled(fleet) == Change(
+        assert _enabled(fleet) == ActivationChange(
             ok=False,
             text="Capability 'tools' could not be activated: server 'web': there is no program `gone`; "
             "not installed: org/gone (no `gone` on PATH)",
@@ -142,13 +142,13 @@ class TestRun:
         fleet.capability("tools", deps=("org/bad", "org/later"))
         fleet.agent()
 
-        async def scenario() -> list[Change]:
+        async def scenario() -> list[ActivationChange]:
             async with fleet.open() as runtime:
                 session = runtime.session()
                 return [await activate(session.state, "tools"), await activate(session.state, "tools")]
 
         first, again = asyncio.run(scenario())
-        assert first == Change(
+        assert first == ActivationChange(
             ok=False,
             text="Capability 'tools' could not be activated: dependency 'org/bad': it ended with status 3: "
             "no disk the key is ***",
@@ -182,7 +182,7 @@ class TestRun:
         fleet.capability("tools", deps=("org/slow",))
         fleet.agent()
 
-        async def scenario() -> Change:
+        async def scenario() -> ActivationChange:
             async with fleet.open() as runtime:
                 one, two = (asyncio.create_task(activate(runtime.session().state, "tools")) for _ in range(2))
                 await asyncio.to_thread(_started, pids)
@@ -204,7 +204,7 @@ class TestRun:
         fleet.capability("tools", deps=("org/slow",))
         fleet.agent()
 
-        async def scenario() -> Change:
+        async def scenario() -> ActivationChange:
             runtime: Runtime = fleet.open()
             waiting = asyncio.create_task(activate(runtime.session().state, "tools"))
             await asyncio.to_thread(_started, pids)
@@ -266,7 +266,7 @@ class TestHostsLimit:
         fleet.dep("org/tool", f"touch {tmp_path}/ran\n")
         fleet.agent()
 
-        async def scenario() -> Change:
+        async def scenario() -> ActivationChange:
             async with fleet.open(deps="never") as runtime:
                 _with(fleet, deps="run")
                 await runtime.reload(fleet.write())

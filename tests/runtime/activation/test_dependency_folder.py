@@ -17,7 +17,7 @@ from octoc.bundle.writer import write_bundle
 from octoc.compiler.workspace.build import build
 from octoc.plugin.manager import plugins_of
 from octoc.runtime import Runtime
-from octoc.runtime.activation.activate import Change, activate
+from octoc.runtime.activation.activate import ActivationChange, activate
 from octoc.runtime.activation.dependency_folder import write_folder
 from octoc.runtime.activation.scripts import AlteredFolderError
 from octoc.testing import WorkspaceBuilder
@@ -60,8 +60,8 @@ def _workspace(root: Path, log: Path, more: str = "") -> Path:
     return root
 
 
-def _activated(bundle: Path) -> Change:
-    async def scenario() -> Change:
+def _activated(bundle: Path) -> ActivationChange:
+    async def scenario() -> ActivationChange:
         async with Runtime.open(bundle, plugins=plugins_of()) as runtime:
             return await activate(runtime.session().state, "tools")
 

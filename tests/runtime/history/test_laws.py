@@ -18,7 +18,7 @@ from octoc.runtime.history import (
     INTERRUPTED,
     SHAPES,
     Fifo,
-    Fitted,
+    FittedConversation,
     Pruner,
     SlidingWindow,
     Summarize,
@@ -244,7 +244,7 @@ def total(name: str, messages: Messages) -> int:
     return sum(message_tokens(message, SHAPES[name], APPROXIMATE) for message in messages)
 
 
-def fitted(name: str, messages: Messages, budget: int, pruner: Pruner, keep_turns: int = 3) -> Fitted:
+def fitted(name: str, messages: Messages, budget: int, pruner: Pruner, keep_turns: int = 3) -> FittedConversation:
     """Fit a list, in an event loop of its own."""
     shape = SHAPES[name]
     return asyncio.run(fit(messages, budget, APPROXIMATE, pruner=pruner, keep_turns=keep_turns, shape=shape))

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from octoc.runtime.history import SHAPES, Fitted, Summarize, Summarizer, fit
+from octoc.runtime.history import SHAPES, FittedConversation, Summarize, Summarizer, fit
 from octoc.tokens import APPROXIMATE
 
 MESSAGES: list[dict[str, Any]] = [
@@ -17,7 +17,7 @@ MESSAGES: list[dict[str, Any]] = [
 ]
 
 
-def _fitted(summarizer: Summarizer, budget: int = 1700, shape: str = "openai") -> Fitted:
+def _fitted(summarizer: Summarizer, budget: int = 1700, shape: str = "openai") -> FittedConversation:
     return asyncio.run(fit(MESSAGES, budget, APPROXIMATE, pruner=Summarize(summarizer=summarizer), shape=SHAPES[shape]))
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from octoc.results import ContentPart, ToolResult, Truncation
 from octoc.runtime.results.fit import truncate
-from octoc.runtime.results.limits import Limits
+from octoc.runtime.results.limits import ResultLimits
 from octoc.runtime.results.parts import MAX_NOTICE_CHARS, text_of
 from octoc.tokens import APPROXIMATE
 
@@ -35,7 +35,7 @@ RESULTS = st.builds(
     truncations=st.just(()) | st.just((Truncation(stage="transport", original=9000, kept=8000, unit="bytes"),)),
 )
 LIMITS = st.builds(
-    Limits,
+    ResultLimits,
     profile=st.just("octoc"),
     max_chars=st.integers(0, 150),
     max_tokens=st.integers(0, 40),
@@ -52,8 +52,8 @@ def _of(text: str) -> ToolResult:
     return ToolResult.of_text(text)
 
 
-def _limits(max_chars: int, **fields: Any) -> Limits:
-    return Limits(profile="octoc", max_chars=max_chars, **fields)
+def _limits(max_chars: int, **fields: Any) -> ResultLimits:
+    return ResultLimits(profile="octoc", max_chars=max_chars, **fields)
 
 
 def _cut(result: ToolResult, max_chars: int, **fields: Any) -> ToolResult:
@@ -176,7 +176,7 @@ def _shown(result: ToolResult) -> str:
 
 
 @given(RESULTS, LIMITS)
-def test_no_result_exceeds_its_limits_and_what_lacks_is_told_once(result: ToolResult, limits: Limits) -> None:
+def test_no_result_exceeds_its_limits_and_what_lacks_is_told_once(result: ToolResult, limits: ResultLimits) -> None:
     """Text and structured content are within the limits, at most one notice on top; cutting again changes nothing."""
     cut = truncate(result, limits, APPROXIMATE, _keep)
     assert truncate(cut, limits, APPROXIMATE, _keep) is cut
@@ -203,7 +203,7 @@ def test_no_result_exceeds_its_limits_and_what_lacks_is_told_once(result: ToolRe
 
 
 @given(RESULTS, LIMITS)
-def test_a_part_that_is_not_there_is_in_the_notice(result: ToolResult, limits: Limits) -> None:
+def test_a_part_that_is_not_there_is_in_the_notice(result: ToolResult, limits: ResultLimits) -> None:
     """The notice counts the parts that were left out."""
     cut = truncate(result, limits, APPROXIMATE, _keep)
     gone = 0 if cut is result else len(result.content) - (len(cut.content) - 1)

@@ -10,7 +10,7 @@ import pytest
 
 from octoc.bundle.model import ResultSettings, ServerEntry, Settings, ToolPolicy
 from octoc.results import ListedTool, ServerListing, ToolResult
-from octoc.runtime.results.limits import Limits, limits_of
+from octoc.runtime.results.limits import ResultLimits, limits_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,8 +60,8 @@ def test_the_foreign_profiles_keep_the_head() -> None:
     server = _server(ToolPolicy(glob="t", keep="tail"))
     octopus = limits_of(attrs.evolve(SETTINGS, profile="octopus"), server, "t")
     assert (octopus.keep, octopus.tokens) == ("head", 2000)
-    assert Limits(profile="octopus", max_tokens=7).tokens == 7
-    assert Limits(profile="octoc").tokens == 0
+    assert ResultLimits(profile="octopus", max_tokens=7).tokens == 7
+    assert ResultLimits(profile="octoc").tokens == 0
 
 
 def test_a_session_cuts_by_the_tools_own_limit(fleet: Fleet) -> None:

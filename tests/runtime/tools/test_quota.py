@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from octoc.bundle.model import AgentSettings, Bundle, Quota, Settings, TenantEntry
 from octoc.results import Caller, ToolCall, ToolFailure, ToolResult
 from octoc.runtime.results.failures import as_mcp_result
-from octoc.runtime.tools.quota import SLICES, Admission, Meter, Quotas
+from octoc.runtime.tools.quota import SLICES, AdmittedCall, Meter, Quotas
 from tests.runtime.conftest import Fleet, echo
 
 WINDOW = 100.0
@@ -130,7 +130,7 @@ def test_a_refused_call_counts_for_nobody(calls: list[tuple[str, str | None, flo
         of_agent = sum(at > since and one == agent for at, one, _ in begun)
         of_tenant = sum(at > since and one == tenant for at, _, one in begun) if tenant else 0
         admitted = quotas.admit(agent, tenant, "octoc")
-        if isinstance(admitted, Admission):
+        if isinstance(admitted, AdmittedCall):
             admitted.end()
             begun.append((clock.now, agent, tenant))
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from octoc.compiler.lint.workspace import LintWorkspace
+from octoc.compiler.lint.workspace import LintRun
 from octoc.compiler.model.settings import AgentBudget
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_agents import OVER_BUDGET
@@ -10,7 +10,7 @@ from octoc.plugin.lint import lint_check
 
 
 @lint_check(OVER_BUDGET)
-def check_budget(workspace: LintWorkspace, sink: DiagnosticSink) -> None:
+def check_budget(workspace: LintRun, sink: DiagnosticSink) -> None:
     """Report each agent over its budget, with its largest tools. The counts are those of the token report."""
     budget = workspace.settings.budget
     limits = {agent.name: budget.of(agent.name) for agent in workspace.resolved.agents}

@@ -8,7 +8,7 @@ from octoc.compiler.inputs.octomind import OCTOMIND
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.resolved import Server
 from octoc.compiler.model.source import ServerSource
-from octoc.compiler.resolve.definitions import Value, definitions, values_of
+from octoc.compiler.resolve.definitions import DefinitionText, definitions, values_of
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_mcp import ABSOLUTE_PATH
 from octoc.plugin.lint import lint_check
@@ -57,7 +57,7 @@ def check_paths(build: Build, sink: DiagnosticSink) -> None:
                 )
 
 
-def _absolute(value: Value, server: ServerSource) -> str | None:
+def _absolute(value: DefinitionText, server: ServerSource) -> str | None:
     if value.field not in ("command", "args") or (value.field == "args" and " " in value.text.strip()):
         return None
     if value.index is not None and program(server.command or "") in CONTAINERS:

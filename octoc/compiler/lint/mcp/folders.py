@@ -12,7 +12,7 @@ from octoc.compiler.lint.mcp.commands import CONTAINERS, has_shell, program
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.source import ServerSource
 from octoc.compiler.pin.packages import fetched_by
-from octoc.compiler.resolve.definitions import Definition, Value, definitions, values_of
+from octoc.compiler.resolve.definitions import Definition, DefinitionText, definitions, values_of
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_servers import HOME_PATH, WHOLE_DISK
 from octoc.plugin.lint import lint_check
@@ -50,7 +50,7 @@ def is_placeholder_user(name: str) -> bool:
 @lint_check(HOME_PATH)
 def check_homes(build: Build, sink: DiagnosticSink) -> None:
     """Report the paths into the home folder of one person, once for each file that a project shares."""
-    by_file: dict[str, list[tuple[Definition, Value, re.Match[str]]]] = {}
+    by_file: dict[str, list[tuple[Definition, DefinitionText, re.Match[str]]]] = {}
     for definition in definitions(build.sources):
         if definition.source.disabled or not definition.dialect.is_in_project or _is_example(definition.source):
             continue
@@ -70,7 +70,7 @@ def check_homes(build: Build, sink: DiagnosticSink) -> None:
         )
 
 
-def _home_paths(server: ServerSource) -> Iterator[tuple[Value, re.Match[str]]]:
+def _home_paths(server: ServerSource) -> Iterator[tuple[DefinitionText, re.Match[str]]]:
     is_container = program(server.command or "") in CONTAINERS
     for value in values_of(server):
         if value.field not in {"command", "args", "env", "cwd", "envFile"}:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from octoc.compiler.inputs.octomind import OCTOMIND
-from octoc.compiler.lint.workspace import LintWorkspace
+from octoc.compiler.lint.workspace import LintRun
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.settings import USUAL_PLUGINS
 from octoc.compiler.resolve.definitions import definitions
@@ -55,7 +55,7 @@ def check_names(build: Build, sink: DiagnosticSink) -> None:
 
 
 @lint_check(DEPRECATED_TRANSPORT, UNSUPPORTED_CONNECTION)
-def check_connections(workspace: LintWorkspace, sink: DiagnosticSink) -> None:
+def check_connections(workspace: LintRun, sink: DiagnosticSink) -> None:
     """Report deprecated transports, and servers that no transport of octoc can connect."""
     registered = transport_kinds(workspace.plugins)
     for definition in definitions(workspace.sources):

@@ -14,7 +14,7 @@ from octoc.compiler.fixes.edits import removed, replaced
 from octoc.compiler.lint.mcp.commands import has_shell
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.source import ServerSource
-from octoc.compiler.resolve.definitions import Definition, Value, definitions, values_of
+from octoc.compiler.resolve.definitions import Definition, DefinitionText, definitions, values_of
 from octoc.credentials import is_literal_secret
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_mcp import NESTED_REFERENCE, SURROUNDING_SPACE, UNEXPANDED_REFERENCE
@@ -50,14 +50,14 @@ def check_values(build: Build, sink: DiagnosticSink) -> None:
                 _check_references(definition, value, sink)
 
 
-def _is_code(server: ServerSource, value: Value) -> bool:
+def _is_code(server: ServerSource, value: DefinitionText) -> bool:
     """Tell whether a shell or an interpreter reads the text."""
     if value.index is None:
         return False
     return has_shell(server) or (value.index > 0 and server.args[value.index - 1] in _CODE_FLAGS)
 
 
-def _check_references(definition: Definition, value: Value, sink: DiagnosticSink) -> None:
+def _check_references(definition: Definition, value: DefinitionText, sink: DiagnosticSink) -> None:
     text, name = value.text, definition.source.name
     references = find_references(text)
     nested = (one for one in references if one.default is not None and "${" in one.default)
@@ -161,7 +161,7 @@ def _is_inside(offset: int, spans: list[tuple[int, int]]) -> bool:
     return before > 0 and offset < spans[before - 1][1]
 
 
-def _check_space(definition: Definition, value: Value, sink: DiagnosticSink) -> None:
+def _check_space(definition: Definition, value: DefinitionText, sink: DiagnosticSink) -> None:
     text = value.text
     core = text.strip()
     # A value of several lines is a script or a key; a value of only white space is intended.

@@ -16,7 +16,7 @@ from octoc.names import ToolPattern
 
 
 @attrs.frozen(kw_only=True)
-class Pattern:
+class MergedPattern:
     """One entry of a merged `allowed_tools`. `owner` is the first capability that has it; None means the agent."""
 
     located: Located[str]
@@ -28,34 +28,34 @@ class Pattern:
 
 
 @attrs.frozen(kw_only=True)
-class Role:
+class MergedRole:
     """An agent's role after the merge. `server_refs` and `patterns` keep their order; a first definition wins."""
 
     server_refs: tuple[str, ...]
-    patterns: tuple[Pattern, ...]
+    patterns: tuple[MergedPattern, ...]
     servers: Mapping[str, ServerSource]
 
 
-def merge_role(agent: AgentSource, capabilities: Sequence[tuple[str, ProviderSource]]) -> Role:
+def merge_role(agent: AgentSource, capabilities: Sequence[tuple[str, ProviderSource]]) -> MergedRole:
     """Merge a manifest with its capabilities in the order written, without repeated strings and names.
 
     The first definition of a server wins. Domains and triggers do not matter.
     """
     refs = [located.value for located in agent.server_refs]
-    patterns = [Pattern(located=located, owner=None) for located in agent.allowed_tools or ()]
+    patterns = [MergedPattern(located=located, owner=None) for located in agent.allowed_tools or ()]
     servers = {server.name: server for server in agent.inline_servers}
     for name, provider in capabilities:
         refs.extend(located.value for located in provider.server_refs or ())
-        patterns.extend(Pattern(located=located, owner=name) for located in provider.allowed_tools or ())
+        patterns.extend(MergedPattern(located=located, owner=name) for located in provider.allowed_tools or ())
         for server in provider.servers:
             servers.setdefault(server.name, server)
-    first: dict[str, Pattern] = {}
+    first: dict[str, MergedPattern] = {}
     for pattern in patterns:
         first.setdefault(pattern.located.value, pattern)
-    return Role(server_refs=tuple(dict.fromkeys(refs)), patterns=tuple(first.values()), servers=servers)
+    return MergedRole(server_refs=tuple(dict.fromkeys(refs)), patterns=tuple(first.values()), servers=servers)
 
 
-def static_filter(role: Role, server: str) -> tuple[Pattern, ...] | None:
+def static_filter(role: MergedRole, server: str) -> tuple[MergedPattern, ...] | None:
     """Return the patterns that Octomind applies to one server of a merged role.
 
     Returns: None for every tool; `()` when no pattern applies to the server, which Octomind then drops.

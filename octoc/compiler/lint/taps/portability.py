@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import attrs
 
 from octoc.compiler.lint.taps.lookup import SHOWN, defined_server, providers_of, server_of
-from octoc.compiler.lint.taps.merge import Pattern, Role, dynamic_filter, merge_role, static_filter
+from octoc.compiler.lint.taps.merge import MergedPattern, MergedRole, dynamic_filter, merge_role, static_filter
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.located import Located
 from octoc.compiler.model.resolved import Agent, Server
@@ -25,8 +25,8 @@ class _Loss:
     """The patterns that an agent's merge applies to a server of which the capability alone grants every tool."""
 
     agent: Agent
-    culprit: Pattern
-    reaching: tuple[Pattern, ...]
+    culprit: MergedPattern
+    reaching: tuple[MergedPattern, ...]
 
 
 @lint_check(MERGE_DIFFERS)
@@ -79,7 +79,7 @@ def check_own_servers(build: Build, sink: DiagnosticSink) -> None:
 def check_bare_names(build: Build, sink: DiagnosticSink) -> None:
     """Report the bare patterns of a capability that Octomind merges into agents with several servers."""
     providers = providers_of(build)
-    exposed: dict[str, list[tuple[Agent, Role]]] = {}
+    exposed: dict[str, list[tuple[Agent, MergedRole]]] = {}
     for agent, role in _roles(build, providers):
         if len(role.server_refs) > 1:
             for capability in agent.capabilities:
@@ -105,7 +105,7 @@ def check_bare_names(build: Build, sink: DiagnosticSink) -> None:
         )
 
 
-def _roles(build: Build, providers: dict[str, ProviderSource]) -> Iterator[tuple[Agent, Role]]:
+def _roles(build: Build, providers: dict[str, ProviderSource]) -> Iterator[tuple[Agent, MergedRole]]:
     """Yield each of Octomind's agents that has `capabilities`, with its merged role."""
     for agent in build.resolved.agents:
         if agent.source.kind == "octomind" and agent.capabilities:
@@ -118,7 +118,7 @@ def _referenced(provider: ProviderSource | None) -> Iterator[str]:
         yield from dict.fromkeys(located.value for located in provider.server_refs or ())
 
 
-def _usable(reaching: tuple[Pattern, ...], server: Server | None) -> bool:
+def _usable(reaching: tuple[MergedPattern, ...], server: Server | None) -> bool:
     """Tell whether the patterns may grant a tool of `server`; True for a server without recorded tools."""
     if not reaching:
         return False

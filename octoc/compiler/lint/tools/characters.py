@@ -38,7 +38,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 @attrs.frozen(kw_only=True)
-class Run:
+class InvisibleRun:
     """A range of invisible characters. `spelt` is the text that the tag characters among them spell."""
 
     start: int
@@ -47,7 +47,7 @@ class Run:
     spelt: str = ""
 
 
-def invisible_runs(text: str) -> Iterator[Run]:
+def invisible_runs(text: str) -> Iterator[InvisibleRun]:
     """Yield the runs of invisible characters, except those that scripts and emoji need."""
     if text.isascii():
         data = text.encode()
@@ -61,7 +61,7 @@ def invisible_runs(text: str) -> Iterator[Run]:
             continue
         spelt = "".join(chr(ord(one) - 0xE0000) for one in run if 0xE0020 <= ord(one) < 0xE007F)
         names = tuple(dict.fromkeys(map(named, run)))
-        yield Run(start=match.start(), end=match.end(), names=names, spelt=spelt)
+        yield InvisibleRun(start=match.start(), end=match.end(), names=names, spelt=spelt)
 
 
 def named(character: str) -> str:

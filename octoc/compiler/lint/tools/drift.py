@@ -7,7 +7,7 @@ A build writes the lock from the recorded tools; hence only a check reports diff
 from __future__ import annotations
 
 from octoc.compiler.lint.tools.recorded import recorded_tools
-from octoc.compiler.lint.workspace import LintWorkspace
+from octoc.compiler.lint.workspace import LintRun
 from octoc.compiler.lock.content import tool_pin
 from octoc.compiler.workspace.paths import LOCK_FILE
 from octoc.diagnostics.model import DiagnosticSink
@@ -19,7 +19,7 @@ _HELP = "run `octoc build`, review what changes in `octoc.lock`, and commit it"
 
 
 @lint_check(rules.DRIFT_BREAKING, rules.DRIFT_SCHEMA, rules.DRIFT_WORDING)
-def check_drift(workspace: LintWorkspace, sink: DiagnosticSink) -> None:
+def check_drift(workspace: LintRun, sink: DiagnosticSink) -> None:
     """Report each tool that is new, missing or different from its pin in `octoc.lock`."""
     lock = workspace.lock
     if lock is None:

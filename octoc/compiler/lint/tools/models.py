@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from octoc.aliases import MAX_ALIAS, sanitize
 from octoc.compiler.lint.tools.constructs import constructs_of
-from octoc.compiler.lint.tools.recorded import Prompts, Recorded, recorded_tools
+from octoc.compiler.lint.tools.recorded import Prompts, RecordedTool, recorded_tools
 from octoc.compiler.model.build import Build
 from octoc.diagnostics.model import DiagnosticSink, KeyPath
 from octoc.diagnostics.rules import lint_tools as rules
@@ -17,7 +17,7 @@ from octoc.names import ToolId
 from octoc.plugin.lint import lint_check
 
 _NAMED = 3
-Found = list[tuple[Recorded, KeyPath]]
+Found = list[tuple[RecordedTool, KeyPath]]
 Refusal = tuple[ProviderRule, KeyPath]
 
 
@@ -32,7 +32,7 @@ def check_providers(build: Build, sink: DiagnosticSink) -> None:
     for rule in PROVIDER_RULES:
         if rule.provider in chosen:
             by_construct.setdefault(rule.construct, []).append(rule)
-    refused: dict[tuple[str, frozenset[str]], list[tuple[Recorded, list[Refusal]]]] = {}
+    refused: dict[tuple[str, frozenset[str]], list[tuple[RecordedTool, list[Refusal]]]] = {}
     dropped: dict[tuple[str, str, str], Found] = {}
     for tool in recorded_tools(build):
         if not isinstance(tool.schema, Mapping):
@@ -54,7 +54,7 @@ def check_providers(build: Build, sink: DiagnosticSink) -> None:
     _report_dropped(dropped, sink)
 
 
-def _report_refused(tools: list[tuple[Recorded, list[Refusal]]], prompts: Prompts, sink: DiagnosticSink) -> None:
+def _report_refused(tools: list[tuple[RecordedTool, list[Refusal]]], prompts: Prompts, sink: DiagnosticSink) -> None:
     tool, refusals = tools[0]
     who = all_of([label for name, label in LABELS.items() if name in {rule.provider for rule, _ in refusals}])
     others = [other.id.tool for other, _ in tools[1:]]

@@ -9,7 +9,7 @@ import attrs
 
 
 @attrs.frozen(kw_only=True)
-class Sign:
+class SuspiciousPhrase:
     """One kind of suspicious text. `pattern` is tried only if the lower-cased text contains one of `hints`."""
 
     what: str
@@ -20,8 +20,8 @@ class Sign:
 _FLAGS = re.IGNORECASE | re.VERBOSE | re.DOTALL | re.MULTILINE
 
 
-def _sign(what: str, hints: str, pattern: str) -> Sign:
-    return Sign(what=what, hints=tuple(hints.split()), pattern=re.compile(pattern, _FLAGS))
+def _sign(what: str, hints: str, pattern: str) -> SuspiciousPhrase:
+    return SuspiciousPhrase(what=what, hints=tuple(hints.split()), pattern=re.compile(pattern, _FLAGS))
 
 
 _SECRET_FILES = (
@@ -29,7 +29,7 @@ _SECRET_FILES = (
     r" | ~/\.(?:cursor|claude)\b | \bmcp\.json\b | \.git-credentials | ~/\.netrc | ~/\.pypirc"
 )
 
-HIDDEN: tuple[Sign, ...] = (
+HIDDEN: tuple[SuspiciousPhrase, ...] = (
     _sign("an HTML comment, which rendered text does not show", "<!--", r"<!--.{0,2000}?(?:-->|\Z)"),
     _sign(
         "a Markdown comment, which rendered text does not show", "[//]: [comment]:", r"^\s*\[(?://|comment)\]:[^\n]+"
@@ -56,7 +56,7 @@ HIDDEN: tuple[Sign, ...] = (
 
 _FAR = re.compile(r"[ \t]{200,}\S|\n[ \t\n]{40,}\S")
 
-ORDERS: tuple[Sign, ...] = (
+ORDERS: tuple[SuspiciousPhrase, ...] = (
     _sign(
         "an order to ignore other instructions",
         "ignore disregard forget override",
@@ -120,7 +120,7 @@ ORDERS: tuple[Sign, ...] = (
 """Text that tells a model to act against its user."""
 
 
-def signs_in(text: str, signs: tuple[Sign, ...]) -> Iterator[tuple[str, int, int]]:
+def signs_in(text: str, signs: tuple[SuspiciousPhrase, ...]) -> Iterator[tuple[str, int, int]]:
     """Yield description, start and end of the first match of each sign."""
     low = text.lower()
     for sign in signs:

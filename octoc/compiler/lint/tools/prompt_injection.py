@@ -8,7 +8,7 @@ import attrs
 
 from octoc.compiler.lint.tools.characters import LOOKALIKES, confusable_words, invisible_runs, printable, quoted
 from octoc.compiler.lint.tools.phrases import HIDDEN, ORDERS, far_text, signs_in
-from octoc.compiler.lint.tools.texts import Text, texts_of
+from octoc.compiler.lint.tools.texts import LintedText, texts_of
 from octoc.compiler.model.build import Build
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules import lint_tools as rules
@@ -31,7 +31,7 @@ def check_texts(build: Build, sink: DiagnosticSink) -> None:
             _check_words(text, sink, hides=hides)
 
 
-def _check_invisible(text: Text, sink: DiagnosticSink) -> bool:
+def _check_invisible(text: LintedText, sink: DiagnosticSink) -> bool:
     runs = list(invisible_runs(text.value))
     if not runs:
         return False
@@ -50,7 +50,7 @@ def _check_invisible(text: Text, sink: DiagnosticSink) -> bool:
     return True
 
 
-def _check_confusable(text: Text, sink: DiagnosticSink) -> None:
+def _check_confusable(text: LintedText, sink: DiagnosticSink) -> None:
     for start, end, plain, letter in confusable_words(text.value, is_name=text.kind == "name"):
         sink.report(
             rules.CONFUSABLE_CHARACTER,
@@ -61,7 +61,7 @@ def _check_confusable(text: Text, sink: DiagnosticSink) -> None:
         return
 
 
-def _check_words(text: Text, sink: DiagnosticSink, *, hides: bool) -> None:
+def _check_words(text: LintedText, sink: DiagnosticSink, *, hides: bool) -> None:
     value = text.value
     for what, start, end in signs_in(value, HIDDEN):
         _report_hidden(text, what, start, end, sink)
@@ -78,7 +78,7 @@ def _check_words(text: Text, sink: DiagnosticSink, *, hides: bool) -> None:
         _report_order(text, what, value[start:end], _at(text, start, end), sink)
 
 
-def _report_hidden(text: Text, what: str, start: int, end: int, sink: DiagnosticSink) -> None:
+def _report_hidden(text: LintedText, what: str, start: int, end: int, sink: DiagnosticSink) -> None:
     sink.report(
         rules.HIDDEN_TEXT,
         f"{printable(text.what)} has {what}: `{quoted(text.value[start:end])}`",
@@ -87,7 +87,7 @@ def _report_hidden(text: Text, what: str, start: int, end: int, sink: Diagnostic
     )
 
 
-def _report_order(text: Text, what: str, words: str, place: Place, sink: DiagnosticSink) -> None:
+def _report_order(text: LintedText, what: str, words: str, place: Place, sink: DiagnosticSink) -> None:
     sink.report(
         rules.ADDRESSES_MODEL, f"{printable(text.what)} reads like {what}: `{quoted(words)}`", at=place, help=_HELP
     )
@@ -101,10 +101,10 @@ def _without_disguise(value: str) -> str:
     return re.sub(r"\s+", " ", "".join((*pieces, value[last:]))).translate(LOOKALIKES)
 
 
-def _at(text: Text, start: int, end: int) -> Place:
+def _at(text: LintedText, start: int, end: int) -> Place:
     return text.place if text.place.part == "key" else attrs.evolve(text.place, within=(start, end))
 
 
-def _line_note(text: Text, start: int) -> tuple[str, ...]:
+def _line_note(text: LintedText, start: int) -> tuple[str, ...]:
     # A prompt after front matter has no path and thus no span; the note counts the lines of the prompt.
     return () if text.place.path else (f"line {text.value.count(chr(10), 0, start) + 1} of the text",)

@@ -17,7 +17,7 @@ _NAMED = 3
 
 
 @attrs.frozen(kw_only=True)
-class Recorded:
+class RecordedTool:
     """A tool that its server's filter accepts, and its place in the snapshot."""
 
     id: ToolId
@@ -33,7 +33,7 @@ class Recorded:
         return self.wire.get("inputSchema")
 
 
-def recorded_tools(build: Build) -> Iterator[Recorded]:
+def recorded_tools(build: Build) -> Iterator[RecordedTool]:
     """Yield every tool that its server's filter accepts, in the order of servers and of their snapshots."""
     for server in build.resolved.servers:
         snapshot = server.snapshot
@@ -42,7 +42,7 @@ def recorded_tools(build: Build) -> Iterator[Recorded]:
         kept = {tool.name for tool in server.tools}
         for index, tool in enumerate(snapshot.listing.tools):
             if tool.name in kept:
-                yield Recorded(id=ToolId(server.name, tool.name), place=snapshot.place_of(index), wire=tool.wire)
+                yield RecordedTool(id=ToolId(server.name, tool.name), place=snapshot.place_of(index), wire=tool.wire)
 
 
 class Prompts:

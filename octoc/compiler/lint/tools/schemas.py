@@ -7,7 +7,7 @@ from typing import Any
 
 from octoc.compiler.lint.tools.characters import quoted
 from octoc.compiler.lint.tools.dialects import dialect_of, mistakes
-from octoc.compiler.lint.tools.recorded import Recorded, recorded_tools
+from octoc.compiler.lint.tools.recorded import RecordedTool, recorded_tools
 from octoc.compiler.lint.tools.references import broken_references
 from octoc.compiler.model.build import Build
 from octoc.diagnostics.model import DiagnosticSink
@@ -33,7 +33,7 @@ def check_schemas(build: Build, sink: DiagnosticSink) -> None:
             _check_patterns(tool, schema, sink)
 
 
-def _has_object_root(tool: Recorded, schema: Mapping[str, Any], sink: DiagnosticSink) -> bool:
+def _has_object_root(tool: RecordedTool, schema: Mapping[str, Any], sink: DiagnosticSink) -> bool:
     kind = schema.get("type")
     if kind == "object":
         return True
@@ -47,7 +47,7 @@ def _has_object_root(tool: Recorded, schema: Mapping[str, Any], sink: Diagnostic
     return False
 
 
-def _check_dialect(tool: Recorded, schema: Mapping[str, Any], sink: DiagnosticSink) -> None:
+def _check_dialect(tool: RecordedTool, schema: Mapping[str, Any], sink: DiagnosticSink) -> None:
     place = tool.place.child("inputSchema")
     dialect = dialect_of(schema)
     if dialect is None:
@@ -68,7 +68,7 @@ def _check_dialect(tool: Recorded, schema: Mapping[str, Any], sink: DiagnosticSi
         )
 
 
-def _check_references(tool: Recorded, schema: Mapping[str, Any], sink: DiagnosticSink) -> None:
+def _check_references(tool: RecordedTool, schema: Mapping[str, Any], sink: DiagnosticSink) -> None:
     for path, reference, why in broken_references(schema):
         sink.report(
             rules.SCHEMA_REF,
@@ -78,7 +78,7 @@ def _check_references(tool: Recorded, schema: Mapping[str, Any], sink: Diagnosti
         )
 
 
-def _check_patterns(tool: Recorded, schema: Mapping[str, Any], sink: DiagnosticSink) -> None:
+def _check_patterns(tool: RecordedTool, schema: Mapping[str, Any], sink: DiagnosticSink) -> None:
     for path, one in subschemas(schema):
         patterns = [((*path, "pattern"), one["pattern"])] if "pattern" in one else []
         by_pattern = one.get("patternProperties")

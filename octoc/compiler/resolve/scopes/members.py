@@ -8,7 +8,7 @@ import attrs
 
 from octoc.compiler.fixes.edits import renamed
 from octoc.compiler.model.located import Located
-from octoc.compiler.model.scopes import AreaSource, Member, OverrideSource, ScopeTables, TenantSource
+from octoc.compiler.model.scopes import AgentPlacement, AreaSource, OverrideSource, ScopeTables, TenantSource
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.resolve.scopes.names import NameLookup
 from octoc.compiler.resolve.scopes.tuning import settings_of
@@ -32,7 +32,7 @@ class Membership:
     tenants: Mapping[str, TenantSource]
     areas: Mapping[str, AreaSource]
     all_areas: Mapping[str, AreaSource]
-    members: Mapping[str, Member]
+    members: Mapping[str, AgentPlacement]
     left_out: frozenset[str]
     doubtful: bool
     """Whether an area with a tenant, or an override that switches off, names no agent.
@@ -68,7 +68,7 @@ def membership(tables: ScopeTables, settings: WorkspaceSettings, lookup: NameLoo
     for area in tables.areas:
         _check_tenant(area, work)
     inside = _inside(tables.areas, work)
-    members: dict[str, Member] = {}
+    members: dict[str, AgentPlacement] = {}
     for agent in sorted(lookup.agents):
         found = [areas.first[name] for name in inside.get(agent, ())]
         override_of_none = _switched_off(agent, tables.overrides)
@@ -86,8 +86,8 @@ def membership(tables: ScopeTables, settings: WorkspaceSettings, lookup: NameLoo
             _leave_out(agent, "the area of its tenant", before[0].place, work)
             continue
         own = settings_of(agent, on[0] if on else None, tables.overrides, settings)
-        member = Member(areas=tuple(area.name for area in on), tenants=tuple(sorted(whose)), settings=own)
-        if member != Member():
+        member = AgentPlacement(areas=tuple(area.name for area in on), tenants=tuple(sorted(whose)), settings=own)
+        if member != AgentPlacement():
             members[agent] = member
     for override in Unique.of(tables.overrides, "override", lookup.sink, name=lambda one: one.glob).later:
         work.left_out.update(agent for agent in lookup.agents if glob_matches(override.glob, agent))

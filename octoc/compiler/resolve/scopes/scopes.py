@@ -12,11 +12,11 @@ from octoc.compiler.model.scopes import (
     Deny,
     DenySource,
     GrantSource,
-    Group,
     GroupSource,
     ScopeGrant,
     Scopes,
     ScopeTables,
+    ToolGroup,
     joined,
 )
 from octoc.compiler.model.settings import WorkspaceSettings
@@ -108,12 +108,12 @@ def _profile(settings: WorkspaceSettings, tables: ScopeTables, agents: int, sink
     return settings.place, STRICTEST
 
 
-def _groups(tables: ScopeTables, members: Membership, lookup: NameLookup) -> tuple[Group, ...]:
+def _groups(tables: ScopeTables, members: Membership, lookup: NameLookup) -> tuple[ToolGroup, ...]:
     unique = Unique.of(tables.groups, "group", lookup.sink)
     return tuple(_group(source, members, lookup, is_second=source in unique.later) for source in tables.groups)
 
 
-def _group(source: GroupSource, members: Membership, lookup: NameLookup, *, is_second: bool) -> Group:
+def _group(source: GroupSource, members: Membership, lookup: NameLookup, *, is_second: bool) -> ToolGroup:
     area, agent, what = source.area, source.agent, f"group `{source.name}`"
     broken = is_second
     if area is not None and area.value not in members.all_areas:
@@ -139,7 +139,7 @@ def _group(source: GroupSource, members: Membership, lookup: NameLookup, *, is_s
     tools = {entry: lookup.reach(entry, what) for entry in source.tools}
     # An entry without a match withholds its whole server, since the tool that it means is unknown.
     unmet = [] if source.is_global else [lookup.whole_server(entry) for entry, reach in tools.items() if not reach]
-    return Group(
+    return ToolGroup(
         source=source,
         tools=tools,
         broken=broken,
@@ -148,8 +148,8 @@ def _group(source: GroupSource, members: Membership, lookup: NameLookup, *, is_s
     )
 
 
-def _grant(source: GrantSource, groups: Mapping[str, Group], lookup: NameLookup) -> ScopeGrant:
-    found: dict[Located[str], Group] = {}
+def _grant(source: GrantSource, groups: Mapping[str, ToolGroup], lookup: NameLookup) -> ScopeGrant:
+    found: dict[Located[str], ToolGroup] = {}
     for entry in source.groups:
         if entry.value in groups:
             found[entry] = groups[entry.value]

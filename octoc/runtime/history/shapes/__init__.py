@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from octoc.runtime.history.shapes.base import Answer, Call, Message, Shape
+from octoc.runtime.history.shapes.base import Call, Message, MessageResult, Shape
 from octoc.runtime.history.shapes.blocks import ANTHROPIC, MCP
 from octoc.runtime.history.shapes.chat import OCTOPUS, OPENAI
 from octoc.runtime.history.shapes.fields import get, listed
 from octoc.runtime.history.shapes.responses import RESPONSES
 
-__all__ = ["ANTHROPIC", "MCP", "OCTOPUS", "OPENAI", "RESPONSES", "SHAPES", "Answer", "Call", "Message", "Shape"]
+__all__ = ["ANTHROPIC", "MCP", "OCTOPUS", "OPENAI", "RESPONSES", "SHAPES", "Call", "Message", "MessageResult", "Shape"]
 __all__ += ["shape_of"]
 
 SHAPES: dict[str, Shape] = {shape.name: shape for shape in (RESPONSES, ANTHROPIC, MCP, OPENAI, OCTOPUS)}

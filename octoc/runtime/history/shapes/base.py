@@ -25,7 +25,7 @@ class Call:
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Answer:
+class MessageResult:
     """A call's result in a message. `raw` is its own block, or the whole message if each result has a message."""
 
     id: str
@@ -70,7 +70,7 @@ class Shape(ABC):
     def calls(self, message: Message) -> Sequence[Call]: ...
 
     @abstractmethod
-    def answers(self, message: Message) -> Sequence[Answer]: ...
+    def answers(self, message: Message) -> Sequence[MessageResult]: ...
 
     @abstractmethod
     def texts(self, message: Message) -> Iterator[str]:
@@ -89,11 +89,11 @@ class Shape(ABC):
         """Return a message without its results and with these of its calls; None if nothing is left of it."""
 
     @abstractmethod
-    def answer_of(self, call: Call, text: str) -> Answer:
+    def answer_of(self, call: Call, text: str) -> MessageResult:
         """Return a result for a call that has none."""
 
     @abstractmethod
-    def with_answers(self, answers: Sequence[Answer]) -> list[Message]:
+    def with_answers(self, answers: Sequence[MessageResult]) -> list[Message]:
         """Return the messages that bring these results."""
 
     @abstractmethod

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from octoc.runtime.history.shapes.base import Answer, Call, Message, Shape, is_blank, texts_in, with_text
+from octoc.runtime.history.shapes.base import Call, Message, MessageResult, Shape, is_blank, texts_in, with_text
 from octoc.runtime.history.shapes.fields import as_dict, get, json_text, listed, string, with_string
 
 _THINKING = frozenset({"thinking", "redacted_thinking"})
@@ -53,7 +53,7 @@ class Blocks(Shape):
     def calls(self, message: Message) -> Sequence[Call]:
         return [_call(block) for block in _blocks(message) if _is(block, "tool_use")]
 
-    def answers(self, message: Message) -> Sequence[Answer]:
+    def answers(self, message: Message) -> Sequence[MessageResult]:
         return [self._answer(block) for block in _blocks(message) if _is(block, "tool_result")]
 
     def texts(self, message: Message) -> Iterator[str]:
@@ -92,12 +92,12 @@ class Blocks(Shape):
             return None
         return {**as_dict(message), "content": kept}
 
-    def answer_of(self, call: Call, text: str) -> Answer:
+    def answer_of(self, call: Call, text: str) -> MessageResult:
         content: Any = [{"type": "text", "text": text}] if self.results_alone else text
         raw = {"type": "tool_result", self.result_key: call.id, "content": content, self.error_key: True}
-        return Answer(id=call.id, text=text, raw=raw)
+        return MessageResult(id=call.id, text=text, raw=raw)
 
-    def with_answers(self, answers: Sequence[Answer]) -> list[Message]:
+    def with_answers(self, answers: Sequence[MessageResult]) -> list[Message]:
         blocks = [
             one.raw if self._id(one.raw) == one.id else {**as_dict(one.raw), self.result_key: one.id} for one in answers
         ]
@@ -114,12 +114,12 @@ class Blocks(Shape):
             blocks[places[number]] = block
         return {**as_dict(message), "content": blocks}
 
-    def _answer(self, block: Any) -> Answer:
+    def _answer(self, block: Any) -> MessageResult:
         text = "\n".join(texts_in(get(block, "content")))
         structured = get(block, "structuredContent")
         if not text and structured is not None:
             text = json_text(structured)
-        return Answer(id=self._id(block), text=text, raw=block)
+        return MessageResult(id=self._id(block), text=text, raw=block)
 
     def _id(self, block: Any) -> str:
         # MCP's own SDK has the field in snake case.

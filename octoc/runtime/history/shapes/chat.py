@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from octoc.runtime.history.shapes.base import Answer, Call, Message, Shape, is_blank, texts_in, with_text
+from octoc.runtime.history.shapes.base import Call, Message, MessageResult, Shape, is_blank, texts_in, with_text
 from octoc.runtime.history.shapes.fields import as_dict, get, json_text, listed, string, with_string
 
 
@@ -36,11 +36,11 @@ class Chat(Shape):
     def calls(self, message: Message) -> Sequence[Call]:
         return [self._call(entry) for entry in listed(get(message, "tool_calls"))]
 
-    def answers(self, message: Message) -> Sequence[Answer]:
+    def answers(self, message: Message) -> Sequence[MessageResult]:
         if get(message, "role") != "tool":
             return []
         text = "\n".join(texts_in(get(message, "content")))
-        return [Answer(id=string(message, "tool_call_id"), text=text, raw=message)]
+        return [MessageResult(id=string(message, "tool_call_id"), text=text, raw=message)]
 
     def texts(self, message: Message) -> Iterator[str]:
         yield from texts_in(get(message, "content"))
@@ -64,10 +64,10 @@ class Chat(Shape):
                 return None
         return changed
 
-    def answer_of(self, call: Call, text: str) -> Answer:
-        return Answer(id=call.id, text=text, raw={"role": "tool", "tool_call_id": call.id, "content": text})
+    def answer_of(self, call: Call, text: str) -> MessageResult:
+        return MessageResult(id=call.id, text=text, raw={"role": "tool", "tool_call_id": call.id, "content": text})
 
-    def with_answers(self, answers: Sequence[Answer]) -> list[Message]:
+    def with_answers(self, answers: Sequence[MessageResult]) -> list[Message]:
         return [with_string(one.raw, "tool_call_id", one.id) for one in answers]
 
     def with_texts(self, message: Message, texts: Mapping[int, str]) -> Message:

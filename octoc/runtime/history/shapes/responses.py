@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from octoc.runtime.history.shapes.base import Answer, Call, Message, Shape, is_blank, texts_in, with_text
+from octoc.runtime.history.shapes.base import Call, Message, MessageResult, Shape, is_blank, texts_in, with_text
 from octoc.runtime.history.shapes.fields import as_dict, get, json_text, listed, string, with_string
 
 _APPROVAL, _APPROVED = "mcp_approval_request", "mcp_approval_response"
@@ -44,12 +44,12 @@ class Responses(Shape):
             return [_call(message, "id")] if kind == _APPROVAL else []
         return [_call(message, "call_id")]
 
-    def answers(self, message: Message) -> Sequence[Answer]:
+    def answers(self, message: Message) -> Sequence[MessageResult]:
         kind = string(message, "type")
         if not kind.endswith(_OUTPUT) and kind != _APPROVED:
             return []
         text = "\n".join(texts_in(get(message, "output")))
-        return [Answer(id=string(message, _id_key(message)), text=text, raw=message)]
+        return [MessageResult(id=string(message, _id_key(message)), text=text, raw=message)]
 
     def texts(self, message: Message) -> Iterator[str]:
         for key in ("content", "summary", "output"):
@@ -70,15 +70,15 @@ class Responses(Shape):
         key = "id" if string(message, "type") == _APPROVAL else "call_id"
         return with_string(message, key, calls[0].id)
 
-    def answer_of(self, call: Call, text: str) -> Answer:
+    def answer_of(self, call: Call, text: str) -> MessageResult:
         kind = string(call.raw, "type")
         if kind == _APPROVAL:
             raw = {"type": _APPROVED, "approval_request_id": call.id, "approve": False, "reason": text}
         else:
             raw = {"type": f"{kind}_output", "call_id": call.id, "output": text}
-        return Answer(id=call.id, text=text, raw=raw)
+        return MessageResult(id=call.id, text=text, raw=raw)
 
-    def with_answers(self, answers: Sequence[Answer]) -> list[Message]:
+    def with_answers(self, answers: Sequence[MessageResult]) -> list[Message]:
         return [with_string(one.raw, _id_key(one.raw), one.id) for one in answers]
 
     def with_texts(self, message: Message, texts: Mapping[int, str]) -> Message:

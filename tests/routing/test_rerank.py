@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octoc.routing.nearby import Nearby, Space, stems
+from octoc.routing.rerank import Reranker, Space, stems
 
 VECTORS = np.array([[1.0, 0, 0], [0.8, 0.6, 0], [0, 1.0, 0], [0, 0, 1.0]], np.float16)
 DATA: dict[str, Any] = {
@@ -16,7 +16,7 @@ DATA: dict[str, Any] = {
     "says": [[[0]], [[1, 2]]],
 }
 CLASSES = ("docker", "git")
-NEARBY = Nearby.of(DATA, CLASSES, VECTORS)
+NEARBY = Reranker.of(DATA, CLASSES, VECTORS)
 
 
 def toward(*direction: float) -> np.ndarray:
@@ -26,7 +26,7 @@ def toward(*direction: float) -> np.ndarray:
 
 
 def judged(
-    nearby: Nearby, text: str, vector: np.ndarray, shares: dict[str, float]
+    nearby: Reranker, text: str, vector: np.ndarray, shares: dict[str, float]
 ) -> tuple[dict[str, float], float] | None:
     """Return what `judge` says, by name."""
     found = nearby.judge(text, vector, tuple(shares), np.array(list(shares.values())))
@@ -84,8 +84,8 @@ def test_a_clear_lead_raises() -> None:
 
 def test_a_need_that_nothing_meets_lowers() -> None:
     """A message near a need that no capability meets activates less surely."""
-    met = Nearby.of({**DATA, "starts": [0, 2, 3, 3]}, CLASSES, VECTORS[:3])
-    with_missed = Nearby.of(DATA, CLASSES, np.concatenate([VECTORS[:3], VECTORS[:1]]))
+    met = Reranker.of({**DATA, "starts": [0, 2, 3, 3]}, CLASSES, VECTORS[:3])
+    with_missed = Reranker.of(DATA, CLASSES, np.concatenate([VECTORS[:3], VECTORS[:1]]))
     shares = {"docker": 0.3, "git": 0.1}
     near, far = judged(with_missed, "x", toward(1, 0, 0), shares), judged(met, "x", toward(1, 0, 0), shares)
     assert near is not None
@@ -96,11 +96,11 @@ def test_a_need_that_nothing_meets_lowers() -> None:
 def test_a_space_is_where_vectors_are_compared() -> None:
     """A direction that the space leaves out makes no difference."""
     space = Space(mean=np.zeros(3, np.float32), axes=np.eye(3, dtype=np.float32)[:2])
-    flat = Nearby.of(DATA, CLASSES, VECTORS[:, :2], space)
+    flat = Reranker.of(DATA, CLASSES, VECTORS[:, :2], space)
     shares = {"docker": 0.3, "git": 0.1}
     assert judged(flat, "x", toward(1, 1, 0), shares) == judged(flat, "x", toward(1, 1, 9), shares)
     with pytest.raises(ValueError, match="their space"):
-        Nearby.of(DATA, CLASSES, VECTORS, space)
+        Reranker.of(DATA, CLASSES, VECTORS, space)
 
 
 @given(
@@ -116,7 +116,7 @@ def test_shares_are_probabilities_and_the_unlikely_stay_behind(
     data = {"starts": [0, 1, 1, 1, 1, 2, 3], "names": {}, "says": [[]] * 5}
     given_shares = dict(zip(names, shares, strict=True))
     direction = toward(*way) if np.linalg.norm(way) > 1e-6 else toward(1, 0, 0)
-    found = judged(Nearby.of(data, names, VECTORS), text, direction, given_shares)
+    found = judged(Reranker.of(data, names, VECTORS), text, direction, given_shares)
     assert found is not None
     weighed, nobody = found
     order = sorted(names, key=lambda name: -given_shares[name])
@@ -137,7 +137,7 @@ def test_starts_that_do_not_fit_are_refused() -> None:
     """A start per class and one of the background are expected, in order and inside the vectors."""
     for starts in ([0, 2, 3], [0, 3, 2, 4], [0, 2, 3, 9]):
         with pytest.raises(ValueError, match="expected a start per class"):
-            Nearby.of({**DATA, "starts": starts}, CLASSES, VECTORS)
+            Reranker.of({**DATA, "starts": starts}, CLASSES, VECTORS)
 
 
 def test_words_are_known_by_their_beginnings() -> None:

@@ -1,4 +1,4 @@
-"""Learns the constants of routing's second stage (`octoc.routing.nearby`), and measures that stage.
+"""Learns the constants of routing's second stage (`octoc.routing.rerank`), and measures that stage.
 
 First, a logistic regression over the stage's features, on the messages for the sample tap that routing is developed
 with: the constants of each half are tested on the other half, beside the shipped ones.
@@ -43,7 +43,7 @@ from octoc.compiler.calibrate.texts import (
 from octoc.compiler.embed.precomputed import precomputed_vectors, shipped_texts
 from octoc.compiler.embed.vectors import digest_of, encode
 from octoc.plugin.manager import load_plugins
-from octoc.routing import nearby
+from octoc.routing import rerank
 from octoc.routing.classifier import Classifier
 from octoc.routing.clean import is_routable
 
@@ -109,12 +109,12 @@ def main() -> None:
     print(f"{'capabilities':<14}{'SIZE':>6}{'right':>8}{'wrong':>8}{'abstains':>10}")
     with ProcessPoolExecutor(WORKERS) as pool:
         for size, judged in zip(SIZES, pool.map(_made, range(SEED, SEED + len(SIZES)), SIZES), strict=True):
-            without = np.array([*nearby.CONSTANTS[:LEARNED], 0.0])
+            without = np.array([*rerank.CONSTANTS[:LEARNED], 0.0])
             # With the size of the sample tap for each workspace.
-            same = nearby.BIAS + nearby.SIZE * np.log(TAP)
+            same = rerank.BIAS + rerank.SIZE * np.log(TAP)
             for label, constants, bias in (
                 ("0", without, same),
-                (f"{nearby.SIZE:g}", np.array(nearby.CONSTANTS), nearby.BIAS),
+                (f"{rerank.SIZE:g}", np.array(rerank.CONSTANTS), rerank.BIAS),
             ):
                 right, wrong, kept, by_kind = _outcome(judged, constants, bias)
                 kinds = "".join(f"{kind:>10} {by_kind.get(kind, float('nan')):.2f}" for kind in SHARED)
@@ -130,14 +130,14 @@ def _compare(halves: Mapping[str, Sequence[Judged]]) -> None:
         print(
             f"{name:<14}"
             + "".join(f"{row[place]:>10.3f}" for row in rows.values())
-            + f"{nearby.CONSTANTS[place]:>10.3f}"
+            + f"{rerank.CONSTANTS[place]:>10.3f}"
         )
     print(f"\nwith {ABSTAINED:.2f} of the messages for no capability abstaining:  right, wrong, right by kind")
     for half, judged in halves.items():
         other = next(one for one in rows if one != half)
         for label, constants in (
             (f"learned on {other}", rows[other]),
-            ("shipped", np.array(nearby.CONSTANTS[:LEARNED])),
+            ("shipped", np.array(rerank.CONSTANTS[:LEARNED])),
         ):
             whole = np.append(constants, 0.0)
             others = sorted(_best(one, whole)[0] for one in judged if not one.held.capabilities)
@@ -222,7 +222,7 @@ def _features(classifier: Classifier, held: Held, vector: Vector) -> Judged:
     examples = classifier.nearby
     assert examples is not None
     shares, _ = attrs.evolve(classifier, nearby=None).probabilities(held.text, vector, classifier.classes)
-    best = sorted(shares, key=lambda name: -shares[name])[: nearby.LIKELIEST]
+    best = sorted(shares, key=lambda name: -shares[name])[: rerank.LIKELIEST]
     features = np.array(examples.features(held.text, vector, [shares[name] for name in best], best))
     return Judged(held, tuple(name in held.capabilities for name in best), features)
 
@@ -286,7 +286,7 @@ def _alike(words: Collection[str], key: set[str]) -> float:
 
 
 def _long(text: str) -> set[str]:
-    return {stem for stem in nearby.stems(text) if len(stem) >= LONG}
+    return {stem for stem in rerank.stems(text) if len(stem) >= LONG}
 
 
 @cache

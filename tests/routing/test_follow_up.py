@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octoc.routing.follow import CUES, cues
+from octoc.routing.follow_up import CUES, cues
 
 
 @pytest.mark.parametrize("begins", ["and the other one", "Now close", "ok, that", "und bei Mietern", "what about Oslo"])

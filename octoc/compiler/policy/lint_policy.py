@@ -1,4 +1,4 @@
-"""The policy that a sink asks about each finding: silenced here, silenced by settings, or of another severity."""
+"""The policy that a sink asks about each finding: suppressed here, suppressed by settings, or of another severity."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import attrs
 
 from octoc.compiler.model.settings import LintSettings
 from octoc.compiler.policy.globs import path_matches
-from octoc.compiler.policy.suppressions import Silences
+from octoc.compiler.policy.suppressions import Suppressions
 from octoc.diagnostics.model import Diagnostic
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import RuleFinder, rule_named
@@ -18,16 +18,16 @@ OFF = "off"
 
 @attrs.define
 class LintPolicy:
-    """Called with a finding, returns it with the severity that the workspace gives it, or None when it is silenced.
+    """Called with a finding, returns it with the severity that the workspace gives it, or None when it is suppressed.
 
     What a rule's finding excludes stays excluded. Findings of rules of scope BUILD stay as they are.
 
-    `unchecked` are the files that have an error of a rule that excludes, silenced or not: later rules did not see all
+    `unchecked` are the files that have an error of a rule that excludes, suppressed or not: later rules did not see all
     of them.
     """
 
     settings: LintSettings
-    silences: Silences
+    suppressions: Suppressions
     named: RuleFinder = rule_named
     unchecked: set[str] = attrs.field(factory=set)
     _rules: Mapping[str, str] = attrs.field(init=False)
@@ -44,8 +44,8 @@ class LintPolicy:
         if file is not None:
             if found.severity is Severity.ERROR and found.rule.excludes:
                 self.unchecked.add(file)
-            # Before the settings: a silence is in use even where the rule is off.
-            if self.silences.of(file).silence(found):
+            # Before the settings: a suppression is in use even where the rule is off.
+            if self.suppressions.of(file).suppress(found):
                 return None
         word = self._word(found.rule.code, file)
         if word is None:
@@ -74,4 +74,4 @@ def policy_of(
         read_text: display path -> the text as it was read, or None when there is none (see `read.text_reader`).
         named: finds the rules of octoc and of the workspace's plugins.
     """
-    return LintPolicy(settings=settings, silences=Silences(read_text=read_text, named=named), named=named)
+    return LintPolicy(settings=settings, suppressions=Suppressions(read_text=read_text, named=named), named=named)

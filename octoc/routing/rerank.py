@@ -52,7 +52,7 @@ BIAS = 8.73
 
 All except two were learned once, by logistic regression on the benchmark's development messages for the sample tap;
 constants from each half hold on the other. `SIZE` is from workspaces of 3 to 100 capabilities made of the library of
-needs (`benchmarks/nearby.py`), as the background has a larger share next to few capabilities. The bias was chosen so
+needs (`benchmarks/rerank.py`), as the background has a larger share next to few capabilities. The bias was chosen so
 that at one half, the threshold of the balanced profile, about .93 of the third set's messages without a capability
 activate nothing. The first two sets were known when the background was written, so they do better than new messages.
 """
@@ -104,7 +104,7 @@ Its weight, 0 if only triggers have it, and for each such trigger its number and
 
 
 @attrs.define(kw_only=True, eq=False)
-class Nearby:
+class Reranker:
     """Examples by capability, of the background, and of needs that no capability meets.
 
     Args:
@@ -134,7 +134,7 @@ class Nearby:
         classes: tuple[str, ...],
         vectors: NDArray[np.generic],
         space: Space | None = None,
-    ) -> Nearby:
+    ) -> Reranker:
         """Create it from a gate's `data["nearby"]`.
 
         Args:
