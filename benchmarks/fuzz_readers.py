@@ -9,13 +9,14 @@ A failure prints its kind, the seed and the file that it was made from; the exit
 from __future__ import annotations
 
 import argparse
+import json
 import multiprocessing
 import random
 import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.measure import ROOT, realworld
@@ -24,11 +25,13 @@ from octoc.compiler.checkup.target import CheckTarget
 from octoc.compiler.inputs.agents.manifest import AGENT_MANIFEST
 from octoc.compiler.inputs.agents.markdown import AGENT_MD
 from octoc.compiler.inputs.capability import CAPABILITY_CONFIG, CAPABILITY_PROVIDER
+from octoc.compiler.inputs.claude.plugin import CLAUDE_MARKETPLACE, CLAUDE_PLUGIN
+from octoc.compiler.inputs.claude.settings import CLAUDE_SETTINGS
 from octoc.compiler.inputs.mcp.servers import MCP
 from octoc.compiler.inputs.skill import SKILL
 from octoc.compiler.inputs.snapshot import SNAPSHOT
 from octoc.compiler.inputs.workspace import WORKSPACE
-from octoc.plugin.file_kinds import FileKind
+from octoc.plugin.file_kinds import FileKind, Syntax
 
 # What breaks readers: marks of each format, ends of text, wide characters, malformed numbers.
 TOKENS = [bytes([each]) for each in b"{}[]\"'\\#:,=-\n\t |>&*!%@`x0.()$/~^"] + [
@@ -37,7 +40,27 @@ TOKENS = [bytes([each]) for each in b"{}[]\"'\\#:,=-\n\t |>&*!%@`x0.()$/~^"] + [
     *(b"\\u0000", b"\\ud800", b"\\U0010ffff", b"? ", b"- - - ", b"&a *a", b"!!str ", b"match(", b"//", b"/*"),
     *("é😀\u2028\u202e\u200b\ufeff".encode(), "ß".encode(), b"[" * 300, b"{" * 300, b"a" * 5000),
 ]
-ENDINGS = {"mcp": "json", "snapshot": "json", "agent-md": "md", "skill": "md"}
+ENDINGS: Mapping[Syntax, str] = {"json": "json", "markdown": "md"}
+CLAUDE_FILES = {
+    CLAUDE_SETTINGS: {
+        "permissions": {"allow": ["Bash(npm run *)", "mcp__github__get_issue"], "deny": ["Read(./.env)", "Bash"]},
+        "hooks": {"PreToolUse": [{"matcher": "Edit|Write", "hooks": [{"type": "command", "command": "sh ./a.sh"}]}]},
+        "env": {"A": "b"},
+        "enabledMcpjsonServers": ["github"],
+    },
+    CLAUDE_PLUGIN: {
+        "name": "review",
+        "commands": ["./commands/review.md"],
+        "mcpServers": {"docs": {"command": "node", "args": ["${CLAUDE_PLUGIN_ROOT}/a.js"]}},
+        "hooks": {"hooks": {"Stop": [{"hooks": [{"type": "prompt", "prompt": "p"}]}]}},
+    },
+    CLAUDE_MARKETPLACE: {
+        "name": "team-tools",
+        "owner": {"name": "Acme"},
+        "metadata": {"pluginRoot": "./plugins"},
+        "plugins": [{"name": "a", "source": "./a"}, {"name": "b", "source": {"source": "github", "repo": "c/d"}}],
+    },
+}
 
 
 def samples() -> dict[FileKind, list[bytes]]:
@@ -65,6 +88,7 @@ def samples() -> dict[FileKind, list[bytes]]:
     contents[AGENT_MD].append(
         b"---\nname: a\ndescription: b: c\ntools: [mcp__x__*]\nmcpServers: [s, {t: {url: 'http://t'}}]\n---\nHi\n"
     )
+    contents |= {kind: [json.dumps(values, indent=1).encode()] for kind, values in CLAUDE_FILES.items()}
     return contents
 
 
@@ -80,12 +104,12 @@ def mutated(data: bytes, chance: random.Random) -> bytes:
     return data[: chance.randint(0, len(data))] if chance.random() < 0.1 else data
 
 
-def fuzz(kind: str, sources: Sequence[bytes], count: int, seed: int) -> tuple[int, list[str], int]:
+def fuzz(kind: str, ending: str, sources: Sequence[bytes], count: int, seed: int) -> tuple[int, list[str], int]:
     """Return how many mutations ran, what failed, and how many gave an error as a finding."""
     failures: list[str] = []
     with_findings = 0
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, f"file.{ENDINGS.get(kind, 'toml')}")
+        path = Path(folder, f"file.{ending}")
         subject = CheckTarget(root=Path(folder), file=path, kind=kind)
         for number in range(count):
             chance = random.Random(f"{seed} {kind} {number}")
@@ -110,7 +134,13 @@ def main() -> int:
     sources = samples()
     parts = 8
     jobs = [
-        (kind.name, sources[kind], options.count // parts + (part < options.count % parts), options.seed * 1000 + part)
+        (
+            kind.name,
+            ENDINGS.get(kind.syntax, "toml"),
+            sources[kind],
+            options.count // parts + (part < options.count % parts),
+            options.seed * 1000 + part,
+        )
         for kind in sources
         for part in range(parts)
     ]

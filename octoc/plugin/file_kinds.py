@@ -27,6 +27,7 @@ Role = Literal[
     "expansions",
     "background",
     "scopes",
+    "permissions",
     "other",
 ]
 """What a kind brings into a build."""
@@ -100,7 +101,7 @@ class Dialect:
         is_settings: the file holds the client's other settings, too, which octoc does not judge.
         server_list: the key that holds the servers; steps of a longer path are joined by `/`.
         is_list: the servers are a list, each with a `name`.
-        may_be_path: in place of the servers there may be the path of a file with them.
+        may_be_path: in place of the servers there may be paths of files with them.
         other_keys: keys that the file must have, too, where its path alone does not say what it is. YAML only.
         takes_any_list: the client also reads the list of servers of other clients.
         inner_list: a key inside `server_list` that may hold the servers instead.
@@ -235,6 +236,7 @@ class FileKind:
         limit: the key of `[limits]` that says how large a file may be.
         patterns: paths that say the kind by themselves, as those of a `Dialect`.
         workspace_files: files that a build of a workspace reads, as paths in it where a name may have a `*`.
+        checked_files: files of a workspace that a check reads and a build does not, as paths in it.
         content_patterns: paths where a scan looks into a file for its kind.
         recognize: returns whether values are of this kind, where a path says nothing. Only keys of front matter count.
         marks: texts that tell the kind of a file that cannot be parsed.
@@ -244,6 +246,7 @@ class FileKind:
         scan: whether a scan of a folder looks for such files: everywhere, or beside a file of servers alone.
         is_in_tap: such files are parts of a tap.
         is_complete: a file has all that its rules look at.
+        names_files: findings depend on whether files are there that octoc does not read, so no check is remembered.
     """
 
     name: str
@@ -262,6 +265,7 @@ class FileKind:
     limit: Literal["max_file_bytes", "max_snapshot_bytes"] = "max_file_bytes"
     patterns: tuple[str, ...] = ()
     workspace_files: tuple[str, ...] = ()
+    checked_files: tuple[str, ...] = ()
     content_patterns: tuple[str, ...] = ()
     recognize: Callable[[Mapping[str, Any]], bool] | None = None
     marks: tuple[str, ...] = ()
@@ -271,6 +275,7 @@ class FileKind:
     scan: Literal["everywhere", "beside-servers", "never"] = "never"
     is_in_tap: bool = False
     is_complete: bool = False
+    names_files: bool = False
 
     def __str__(self) -> str:
         return self.name

@@ -19,7 +19,7 @@ ZENITH = Dialect(kind="mcp", name="zenith", client="Zenith", patterns=(".zenith/
 EDITS = {
     "octoc/compiler/inputs/registry.py": (
         ("from octoc.compiler.inputs.mcp.claude import", "from octoc.compiler.inputs.mcp.zenith import ZENITH\n{}"),
-        ("*(CLAUDE_PLUGIN, UNNAMED)", "*(CLAUDE_PLUGIN, UNNAMED, ZENITH)"),
+        ("PLUGIN_MANIFEST, UNNAMED)", "PLUGIN_MANIFEST, UNNAMED, ZENITH)"),
     ),
     "docs/check.md": (("| `AGENT.md`", "| `.zenith/mcp.json` (Zenith) | `mcp:zenith` | comments are read |\n{}"),),
     "tests/compiler/inputs/test_dialects.py": (

@@ -22,7 +22,7 @@ from octoc.compiler.cache.build_cache import CachedOutcome, build_key, recall, r
 from octoc.compiler.cache.store import Cache, cache_key, code_stamp, workspace_cache
 from octoc.compiler.checkup.target import CheckTarget
 from octoc.compiler.context import Context, Progress, no_progress
-from octoc.compiler.discover.stage import find_files
+from octoc.compiler.discover.stage import find_files, with_checked_files
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.documents import Discovered
 from octoc.compiler.read.stage import input_digests
@@ -100,7 +100,9 @@ def check_target(
     together, workspaces = _found_in(target, loaded)
     read = frozenset(_read_by(together, target.root))
     # Where nothing goes through the stages, as with an octoc.toml of another name, there is nothing to save.
-    key = _key(target, together, before, loaded.context) if together and use_cache and not overlay else ""
+    depends_on_others = any(file.kind.names_files for each in together for file in each.files)
+    is_remembered = together and use_cache and not overlay and not depends_on_others
+    key = _key(target, together, before, loaded.context) if is_remembered else ""
     known = recall(cache, key, kind=_KIND) if key else None
     if known is not None:
         return CheckOutcome(diagnostics=known.diagnostics, read=read, workspaces=workspaces, unchanged=True)
@@ -131,7 +133,7 @@ def _found_in(target: CheckTarget, loaded: LoadedWorkspace) -> tuple[tuple[Disco
 
         found = scan_folder(target.root, target.folder, settings, context.sink, context.file_kinds)
         return found.together, found.workspaces
-    return (find_files(settings, context),), ()
+    return (with_checked_files(find_files(settings, context), context),), ()
 
 
 def _read_by(together: Iterable[Discovered], root: Path) -> Iterable[Path]:

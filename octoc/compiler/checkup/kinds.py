@@ -31,10 +31,9 @@ def known_as(path: Path, kind: FileKind, kinds: FileKinds, dialect: Dialect | No
     return Known(kind=kind, dialect=dialect or kinds.dialect_of(kind, path), key=kind.key(path))
 
 
-def kind_from_path(path: Path, kinds: FileKinds) -> Known | None:
+def kinds_from_path(path: Path, kinds: FileKinds) -> list[Known]:
     """Return what the path, absolute, says alone: the names that clients look for. No file is opened."""
-    form = kinds.form_of(path)
-    return None if form is None else Known(kind=form.kind, dialect=form.dialect, key=form.kind.key(path))
+    return [Known(kind=form.kind, dialect=form.dialect, key=form.kind.key(path)) for form in kinds.forms_of(path)]
 
 
 def kind_from_content(path: Path, text: str, kinds: FileKinds) -> Known | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from octoc.compiler.checkup.kinds import Known, kind_from_content, kind_from_path, known_as
+from octoc.compiler.checkup.kinds import Known, kind_from_content, kinds_from_path, known_as
 from octoc.compiler.checkup.target import CheckTarget
 from octoc.compiler.context import Context
 from octoc.compiler.inputs.registry import FileKinds
@@ -31,40 +31,47 @@ def discover_one_file(target: CheckTarget, settings: WorkspaceSettings, context:
     instead = context.overlay.get(display)
     kinds = context.file_kinds
     if target.kind is None:
-        known = kind_from_path(path, kinds) or _by_content(path, display, settings, instead, context)
+        found = kinds_from_path(path, kinds) or _by_content(path, display, settings, instead, context)
         message = f"neither path nor content of `{display}` says what it is"
         advice = f"name its kind: --kind {', '.join(kinds.named)}"
     else:
-        known = _as_named(target.kind, path, kinds)
+        found = _as_named(target.kind, path, kinds)
         message = f"kind `{target.kind}` is a plugin's, and the workspace does not use the plugin"
         advice = "name the plugin in `[plugins] use` of octoc.toml"
-    if known is None:
+    if not found:
         context.sink.report(UNKNOWN_FILE_KIND, message, at=Place(file=display), help=advice)
         return ()
-    if known.kind.role == "workspace":
+    if found[0].kind.role == "workspace":
         _check_settings(path, display, settings, context, instead)
         return ()
+    return tuple(_alone(path, display, known, settings, target.root) for known in found)
+
+
+def _alone(path: Path, display: str, known: Known, settings: WorkspaceSettings, root: Path) -> Discovered:
     # A file of a tap is read as one of a tap that has nothing else.
     tap = path.parent.parent.name or "tap" if known.kind.is_in_tap else None
     place = Place(file=display)
     taps = () if tap is None else (Tap(name=tap, root=path.parent, display=display, precedence=0, place=place),)
     file = FoundFile(path=path, display=display, kind=known.kind, tap=tap, key=known.key, dialect=known.dialect)
-    return (Discovered(root=target.root, settings=settings, taps=taps, files=(file,)),)
+    return Discovered(root=root, settings=settings, taps=taps, files=(file,))
 
 
-def _as_named(name: str, path: Path, kinds: FileKinds) -> Known | None:
+def _as_named(name: str, path: Path, kinds: FileKinds) -> list[Known]:
     form = kinds.named.get(name)
     if form is None:
-        return None
-    return known_as(path, form.kind, kinds, None if form.dialect is NO_DIALECT else form.dialect)
+        return []
+    return [known_as(path, form.kind, kinds, None if form.dialect is NO_DIALECT else form.dialect)]
 
 
 def _by_content(
     path: Path, display: str, settings: WorkspaceSettings, instead: bytes | None, context: Context
-) -> Known | None:
+) -> list[Known]:
     unheard = DiagnosticSink()
     source = load_text(path, display, limit_of(None, settings.limits), unheard, instead=instead)
-    return None if source is None or source.text is None else kind_from_content(path, source.text, context.file_kinds)
+    if source is None or source.text is None:
+        return []
+    known = kind_from_content(path, source.text, context.file_kinds)
+    return [] if known is None else [known]
 
 
 def _check_settings(

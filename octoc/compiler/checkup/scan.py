@@ -12,7 +12,7 @@ from pathlib import Path
 
 import attrs
 
-from octoc.compiler.checkup.kinds import Known, kind_from_content, kind_from_path, known_as
+from octoc.compiler.checkup.kinds import Known, kind_from_content, kinds_from_path, known_as
 from octoc.compiler.discover.found import DiscoveredLists
 from octoc.compiler.discover.tap import PARTS, add_skills, add_tap
 from octoc.compiler.discover.walk import FolderEntry, WalkRoot, enter
@@ -183,14 +183,13 @@ def _nearest(path: Path, projects: set[Path]) -> Path | None:
 def _known_files(folder: Path, names: list[str], kinds: FileKinds) -> Iterator[tuple[Path, Known]]:
     for name in names:
         path = folder / name
-        known = kind_from_path(path, kinds)
-        if known is not None and known.kind.syntax == "markdown" and not opens(_head(path)):
-            continue  # prose, whatever the file is called
-        if known is None or known.kind.scan == "never":
-            known = _looked_into(path, kinds)
-        # Others use the names of these folders as well.
-        if known is not None and _is_wanted(path, known.kind) and _has_servers(path, known):
-            yield path, known
+        for known in kinds_from_path(path, kinds) or (None,):
+            if known is not None and known.kind.syntax == "markdown" and not opens(_head(path)):
+                continue  # prose, whatever the file is called
+            wanted = _looked_into(path, kinds) if known is None or known.kind.scan == "never" else known
+            # Others use the names of these folders as well.
+            if wanted is not None and _is_wanted(path, wanted.kind) and _has_servers(path, wanted):
+                yield path, wanted
 
 
 def _has_servers(path: Path, known: Known) -> bool:

@@ -37,10 +37,20 @@ def add_background(workspace: FolderEntry, settings: WorkspaceSettings, found: D
 def add_workspace_files(workspace: FolderEntry, kinds: Iterable[FileKind], found: DiscoveredLists) -> None:
     """Add the files of each kind that a build reads whatever the settings say, sorted by path for each pattern."""
     for kind in kinds:
-        for pattern in kind.workspace_files:
-            matched = [entry for entry in _matching(workspace, pattern.split("/"), found) if not entry.is_dir]
-            for entry in sorted(matched, key=lambda entry: entry.display):
-                found.add(entry, kind, key=kind.key(entry.path))
+        _add_matching(workspace, kind, kind.workspace_files, found)
+
+
+def add_checked_files(workspace: FolderEntry, kinds: Iterable[FileKind], found: DiscoveredLists) -> None:
+    """Add the files of each kind that a check reads and a build does not."""
+    for kind in kinds:
+        _add_matching(workspace, kind, kind.checked_files, found)
+
+
+def _add_matching(workspace: FolderEntry, kind: FileKind, patterns: Iterable[str], found: DiscoveredLists) -> None:
+    for pattern in patterns:
+        matched = [entry for entry in _matching(workspace, pattern.split("/"), found) if not entry.is_dir]
+        for entry in sorted(matched, key=lambda entry: entry.display):
+            found.add(entry, kind, key=kind.key(entry.path))
 
 
 def _of_setting(

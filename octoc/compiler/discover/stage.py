@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 import attrs
 
 from octoc.compiler.context import Context
-from octoc.compiler.discover.fixtures import add_background, add_fixtures, add_workspace_files
+from octoc.compiler.discover.fixtures import add_background, add_checked_files, add_fixtures, add_workspace_files
 from octoc.compiler.discover.found import DiscoveredLists
 from octoc.compiler.discover.scopes import add_scopes
 from octoc.compiler.discover.tap import add_agent_folder, add_skills, add_tap, is_agent_markdown
@@ -76,6 +76,15 @@ def find_files(settings: WorkspaceSettings, context: Context) -> Discovered:
         attachments=(*own.attachments, *in_taps.attachments),
         scopes_missed=not has_scopes,
     )
+
+
+def with_checked_files(discovered: Discovered, context: Context) -> Discovered:
+    """Return the files of a workspace with those that only a check reads."""
+    found = DiscoveredLists(sink=context.sink)
+    root = WalkRoot(real=os.path.realpath(discovered.root), what="the workspace")
+    workspace = FolderEntry(path=discovered.root, display=".", root=root, is_dir=True)
+    add_checked_files(workspace, context.file_kinds.kinds, found)
+    return attrs.evolve(discovered, files=(*discovered.files, *found.files))
 
 
 def _add_tap(root: Path, ref: TapRef, found: DiscoveredLists) -> None:

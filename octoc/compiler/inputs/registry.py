@@ -14,12 +14,14 @@ from octoc.compiler.inputs.agents.manifest import AGENT_MANIFEST
 from octoc.compiler.inputs.agents.markdown import AGENT_MD
 from octoc.compiler.inputs.agents.octo import OCTO
 from octoc.compiler.inputs.capability import CAPABILITY_CONFIG, CAPABILITY_PROVIDER
+from octoc.compiler.inputs.claude.plugin import CLAUDE_MARKETPLACE, CLAUDE_PLUGIN
+from octoc.compiler.inputs.claude.settings import CLAUDE_SETTINGS
 from octoc.compiler.inputs.mcp.amazon_q import AMAZON_Q
 from octoc.compiler.inputs.mcp.amp import AMP
 from octoc.compiler.inputs.mcp.apm import APM
-from octoc.compiler.inputs.mcp.claude import CLAUDE
+from octoc.compiler.inputs.mcp.claude import CLAUDE, CLAUDE_MANAGED
 from octoc.compiler.inputs.mcp.claude_desktop import CLAUDE_DESKTOP
-from octoc.compiler.inputs.mcp.claude_plugin import CLAUDE_PLUGIN
+from octoc.compiler.inputs.mcp.claude_plugin import PLUGIN, PLUGIN_MANIFEST
 from octoc.compiler.inputs.mcp.cline import CLINE
 from octoc.compiler.inputs.mcp.codex import CODEX
 from octoc.compiler.inputs.mcp.codex_plugin import CODEX_PLUGIN
@@ -60,6 +62,7 @@ T = TypeVar("T")
 KINDS = (
     *(WORKSPACE, MCP, CAPABILITY_CONFIG, CAPABILITY_PROVIDER, AGENT_MANIFEST, AGENT_MD, SKILL),
     *(SNAPSHOT, FIXTURES, NEEDS, EXPANDED, SCOPES, OCTOPUS_EXPORT, BACKGROUND),
+    *(CLAUDE_SETTINGS, CLAUDE_PLUGIN, CLAUDE_MARKETPLACE),
 )
 """octoc's own kinds of files."""
 DIALECTS = (
@@ -67,7 +70,7 @@ DIALECTS = (
     *(CODEX, OPENCODE, GEMINI, ZED, KIRO, AMAZON_Q, JUNIE, ROO, CLINE, TRAE, WINDSURF, FACTORY, COPILOT),
     *(LIBRECHAT, MCP_AGENT, GOOSE, GOOSE_RECIPE, CONTINUE, CONTINUE_JSON, APM, CRUSH, AMP, CODEX_PLUGIN),
     DOCKER,
-    *(CLAUDE_PLUGIN, UNNAMED),
+    *(CLAUDE_MANAGED, PLUGIN, PLUGIN_MANIFEST, UNNAMED),
 )
 """octoc's own dialects."""
 
@@ -116,6 +119,10 @@ class FileKinds:
 
     def form_of(self, path: PurePath) -> FileForm | None:
         """Return what `path` and the names of files beside it say; None when they say nothing. No file is opened."""
+        return next(iter(self.forms_of(path)), None)
+
+    def forms_of(self, path: PurePath) -> tuple[FileForm, ...]:
+        """Return all that `path` says, as `form_of`, one form for each kind: a plugin's manifest has servers, too."""
         matching = [
             form
             for form in self._by_pattern.at(path)
@@ -123,11 +130,13 @@ class FileKinds:
             and not form.dialect.needs_content
             and _is_there(path, form.dialect)
         ]
-        if not matching:
-            return None
-        kind = min((form.kind for form in matching), key=self.kinds.index)
-        dialects = [form.dialect for form in matching if form.kind is kind and form.dialect is not NO_DIALECT]
-        return FileForm(kind=kind, dialect=min(dialects, key=self._order, default=kind.dialect or NO_DIALECT))
+        forms = []
+        for kind in sorted({form.kind for form in matching}, key=self.kinds.index):
+            dialects = [form.dialect for form in matching if form.kind is kind and form.dialect is not NO_DIALECT]
+            forms.append(
+                FileForm(kind=kind, dialect=min(dialects, key=self._order, default=kind.dialect or NO_DIALECT))
+            )
+        return tuple(forms)
 
     def of_workspace(self, path: PurePath) -> FileKind | None:
         """Return the kind that a build of a workspace would read `path` as, if the workspace is in the right folder."""

@@ -179,6 +179,14 @@ class SnapshotSource:
         return self.place.child("tools", self.indexes[index] if self.indexes else index)
 
 
+@attrs.frozen(kw_only=True)
+class PermissionsSource:
+    """The permission rules of a client's settings, in the order of their lists."""
+
+    place: Place
+    rules: tuple[Located[str], ...] = ()
+
+
 def _capabilities(names: tuple[Located[str], ...]) -> tuple[Located[str], ...]:
     return tuple(name for name in names if name.value != NOTHING)
 
@@ -248,6 +256,7 @@ class Sources:
     agents: tuple[AgentSource, ...] = ()
     skills: tuple[SkillSource, ...] = ()
     snapshots: tuple[SnapshotSource, ...] = ()
+    permissions: tuple[PermissionsSource, ...] = ()
     fixtures: tuple[FixturesSource, ...] = ()
     needs: tuple[NeedSource, ...] = ()
     expansions: tuple[ExpansionSource, ...] = ()

@@ -43,6 +43,7 @@ def sources_of(checked: Documents, discovered: Discovered) -> Sources:
             for skill in by_role["skills"]
         ),
         snapshots=tuple(by_role["snapshots"]),
+        permissions=tuple(by_role["permissions"]),
         fixtures=tuple(by_role["fixtures"]),
         needs=tuple(by_role["needs"]),
         expansions=tuple(by_role["expansions"]),

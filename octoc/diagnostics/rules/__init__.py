@@ -34,6 +34,7 @@ _MODULES = (
     "lock",
     "bundle",
     "plugin",
+    "claude",
     "renamed",
     "internal",
 )

@@ -23,3 +23,7 @@ EXPANSIONS = frozenset({"expanded"})
 SCOPES = frozenset({"scopes"}) | WORKSPACE
 GRANTED = SCOPES | AGENT_MD
 """Files that say which tools an agent gets."""
+CLAUDE_SETTINGS = frozenset({"claude-settings"})
+CLAUDE_PLUGINS = frozenset({"claude-plugin", "claude-marketplace"})
+CLAUDE_HOOKS = CLAUDE_SETTINGS | frozenset({"claude-plugin"})
+"""Files of Claude Code that define hooks."""

@@ -150,7 +150,7 @@ LITERAL_SECRET = rule(
     "A value that looks like a secret is written in the file.",
     Severity.WARNING,
     scope=Scope.FILE,
-    kinds=groups.SERVERS,
+    kinds=groups.SERVERS | groups.CLAUDE_SETTINGS,
 )
 REPEATED_HEADER = rule(
     "OCT341",

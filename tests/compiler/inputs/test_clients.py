@@ -288,8 +288,8 @@ def test_the_mcp_file_of_a_plugin_may_be_bare(tmp_path: Path) -> None:
     """Beside a plugin's manifest the servers may stand at the root; without it the same file has no list of servers."""
     text = '{"docs": {"type": "http", "url": "https://docs.example/mcp"}}'
     assert [code for code, *_ in findings(tmp_path, ".mcp.json", text)] == ["OCT202"]
-    (tmp_path / ".claude-plugin").mkdir()
-    (tmp_path / ".claude-plugin/plugin.json").write_text('{"name": "x"}', encoding="utf-8")
+    (tmp_path / ".cursor-plugin").mkdir()
+    (tmp_path / ".cursor-plugin/plugin.json").write_text('{"name": "x"}', encoding="utf-8")
     assert findings(tmp_path, ".mcp.json", text) == []
 
 

@@ -48,6 +48,8 @@ class AcmePlugin:
         ("mcp", "/p/gemini-extension.json", "gemini", "/p"),
         ("mcp", "/p/.zed/settings.json", "zed", "/p"),
         ("mcp", "/p/.claude/settings.json", None, None),
+        ("mcp", "/p/managed-mcp.json", "claude-managed", "/p"),
+        ("mcp", "/p/.claude-plugin/plugin.json", "plugin-manifest", "/p"),
         ("mcp", "/p/.kiro/settings/mcp.json", "kiro", "/p"),
         ("mcp", "/p/.amazonq/mcp.json", "amazon-q", "/p"),
         ("mcp", "/p/.junie/mcp/mcp.json", "junie", "/p"),

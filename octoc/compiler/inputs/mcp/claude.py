@@ -1,5 +1,7 @@
 """Claude Code's `.mcp.json`, which Octo reads too."""
 
+import attrs
+
 from octoc.plugin.file_kinds import Dialect
 
 MCP_FILE = ".mcp.json"
@@ -14,3 +16,7 @@ CLAUDE = Dialect(
     rank=0,
     reserved_names=_RESERVED,
 )
+CLAUDE_MANAGED = attrs.evolve(
+    CLAUDE, name="claude-managed", patterns=("managed-mcp.json",), rank=60, is_in_project=False
+)
+"""The servers that an administrator gives to every user of a machine."""

@@ -1,9 +1,12 @@
-"""The `.mcp.json` of a plugin, which may have its servers at the root."""
+"""The servers of a plugin: its `.mcp.json`, where they may stand at the root, and those in its manifest."""
 
+import attrs
+
+from octoc.compiler.inputs.claude.plugin import PLUGIN_FILE
 from octoc.compiler.inputs.mcp.claude import MCP_FILE
 from octoc.plugin.file_kinds import Dialect
 
-CLAUDE_PLUGIN = Dialect(
+PLUGIN = Dialect(
     kind="mcp",
     name="plugin",
     client="the plugin's client",
@@ -14,4 +17,18 @@ CLAUDE_PLUGIN = Dialect(
     takes_any_list=True,
     takes_numbers=True,
     is_lenient=True,
+    # The folder of the plugin; `CLAUDE_PLUGIN_DATA` and `user_config` have values in the user's home alone.
+    replacements=((r"\$\{CLAUDE_PLUGIN_ROOT\}", "${workspaceFolder}"), (r"\$\{user_config\.(\w+)\}", r"${\1}")),
+)
+PLUGIN_MANIFEST = attrs.evolve(
+    PLUGIN,
+    name="plugin-manifest",
+    client="Claude Code",
+    patterns=(PLUGIN_FILE,),
+    beside=(),
+    rank=4,
+    may_be_bare=False,
+    takes_any_list=False,
+    is_settings=True,
+    may_be_path=True,
 )

@@ -142,7 +142,8 @@ def _servers(values: Mapping[str, Any], dialect: Dialect) -> tuple[KeyPath | Non
             found = found.get(step, _ABSENT) if isinstance(found, Mapping) else _ABSENT
         if found is _ABSENT or (found is None and dialect.syntax == "yaml"):
             continue
-        if dialect.may_be_path and isinstance(found, str):
+        paths = found if isinstance(found, list) else [found]
+        if dialect.may_be_path and all(isinstance(path, str) for path in paths):
             return None, None
         inner = found.get(dialect.inner_list) if dialect.inner_list and isinstance(found, Mapping) else None
         if isinstance(inner, Mapping) and not {"type", "command", "url"} & inner.keys():

@@ -1,0 +1,135 @@
+"""What the schema of a plugin's manifest cannot say: paths, files that are not there, and slips of keys.
+
+Source: Claude Code, plugins reference (2.1.240), and the messages of `claude plugin validate`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from octoc.compiler.check.inspection import FileInspection
+from octoc.compiler.check.schemas import fields
+from octoc.compiler.fixes.edits import replaced
+from octoc.compiler.inputs.claude.hooks import check_hooks
+from octoc.compiler.inputs.claude.paths import is_missing
+from octoc.compiler.inputs.claude.plugin import CLAUDE_PLUGIN
+from octoc.diagnostics.model import KeyPath, Place
+from octoc.diagnostics.rule import Severity
+from octoc.diagnostics.rules.check import BAD_NAME, UNKNOWN_FIELD
+from octoc.diagnostics.rules.claude import NAMED_FILE_MISSING, PLUGIN_PATH_REFUSED
+from octoc.diagnostics.suggest import slips_of
+from octoc.lists import one_of
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+_PATH_FIELDS = ("commands", "agents", "skills", "hooks", "mcpServers", "lspServers", "outputStyles", "workflows")
+_ENDINGS = {"agents": (".md",), "hooks": (".json",), "lspServers": (".json",)}
+
+
+def check_plugin(values: Mapping[str, Any], inspection: FileInspection) -> None:
+    """Check a manifest whose schema is met."""
+    folder = inspection.file.path.parent.parent
+    known = fields(CLAUDE_PLUGIN)
+    for key in sorted(values.keys() - known):
+        near = slips_of(str(key), known)
+        if near:
+            inspection.report(
+                UNKNOWN_FIELD,
+                f"Claude Code does not read `{key}`",
+                (key,),
+                key=True,
+                help=f"did you mean {one_of(near)}?",
+            )
+    check_name(values.get("name"), ("name",), inspection)
+    check_components(values, (), folder, inspection)
+    if isinstance(values.get("hooks"), Mapping):
+        hooks = values["hooks"]
+        inner = hooks.get("hooks")
+        nested = isinstance(inner, Mapping)
+        check_hooks(inner if nested else hooks, ("hooks", "hooks") if nested else ("hooks",), inspection, folder)
+
+
+def check_name(name: Any, path: KeyPath, inspection: FileInspection) -> None:
+    """Report a name of a plugin or a marketplace that clients refuse."""
+    if not isinstance(name, str) or _NAME.fullmatch(name):
+        return
+    is_refused = " " in name
+    client = "Claude Code" if is_refused else "Claude Desktop"
+    inspection.sink.report(
+        BAD_NAME,
+        f"`{' '.join(name.split())}` is not a valid name: {client} refuses it",
+        at=Place(file=inspection.file.display, path=path),
+        help="write lower-case words joined by `-`",
+        severity=None if is_refused else Severity.WARNING,
+        subject=inspection.file.display,
+    )
+
+
+def check_components(values: Mapping[str, Any], path: KeyPath, folder: Path, inspection: FileInspection) -> None:
+    """Check the paths in a manifest, or in the entry of a marketplace at `path`.
+
+    Args:
+        folder: the plugin's.
+    """
+    for field in _PATH_FIELDS:
+        named = [one for one in _paths(values.get(field), (*path, field)) if "://" not in one[1]]
+        for where, text in named:
+            if check_path(text, where, inspection, fixes=len(named) == 1):
+                _check_component(field, text, where, folder, inspection)
+
+
+def check_path(text: str, path: KeyPath, inspection: FileInspection, *, fixes: bool = True) -> bool:
+    """Report a path that the client refuses; return whether it is sound.
+
+    Args:
+        fixes: attach the fix; without it, the findings of one list are one.
+    """
+    parts = text.split("/")
+    if parts[0] == "." and ".." not in parts:
+        return True
+    is_plain = ".." not in parts and text != "" and text[0] not in "/~.$\\" and ":" not in text
+    place = Place(file=inspection.file.display, path=path)
+    inspection.sink.report(
+        PLUGIN_PATH_REFUSED,
+        f"`{text}` has a `..`, and Claude Code refuses it"
+        if ".." in parts
+        else f"`{text}` does not begin with `./`, and Claude Code refuses it",
+        at=place,
+        help=f"write `./{text}`" if is_plain else "write a path inside of the plugin's folder that begins with `./`",
+        fix=replaced(place, text, f"./{text}", f"write `./{text}`") if is_plain and fixes else None,
+        subject=f"{inspection.file.display}:{path[:-1]}",
+    )
+    return False
+
+
+def _check_component(field: str, text: str, path: KeyPath, folder: Path, inspection: FileInspection) -> None:
+    if is_missing(folder, text):
+        inspection.sink.report(
+            NAMED_FILE_MISSING,
+            f"`{inspection.dotted(path)}` names `{text}`, which is not there",
+            at=Place(file=inspection.file.display, path=path),
+            help="paths begin in the plugin's folder, and not in that of the manifest",
+            subject=inspection.file.display,
+        )
+        return
+    endings = _ENDINGS.get(field, ())
+    if endings and not text.endswith(endings):
+        inspection.report(
+            PLUGIN_PATH_REFUSED,
+            f"`{field}` takes `{endings[0]}` files: Claude Code refuses `{text}`",
+            path,
+            help=f"name the files, or delete `{field}`: Claude Code finds those in `{field}/`"
+            if field != "lspServers"
+            else "name a file",
+        )
+    elif field == "skills" and (folder / text).is_file():
+        inspection.report(PLUGIN_PATH_REFUSED, f"`{text}` is a file, and Claude Code expects a folder of skills", path)
+
+
+def _paths(value: Any, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, list):
+        yield from (((*path, index), item) for index, item in enumerate(value) if isinstance(item, str))

@@ -1,0 +1,166 @@
+"""What the schema of Claude Code's settings cannot say: permission rules, hooks, and keys without effect."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from octoc.compiler.check.inspection import FileInspection
+from octoc.compiler.fixes.edits import renamed
+from octoc.compiler.inputs.claude.hooks import check_hooks
+from octoc.compiler.inputs.claude.permissions import LISTS, Skipped, overruled, why_skipped
+from octoc.compiler.inputs.claude.settings import LOCAL_SETTINGS_FILE, SETTINGS_FILE
+from octoc.compiler.inputs.claude.tools import (
+    GLOBAL_KEYS,
+    KNOWN_KEYS,
+    MANAGED_KEYS,
+    NOT_SHARED_KEYS,
+    PERMISSION_KEYS,
+    TOOLS,
+    USER_KEYS,
+)
+from octoc.compiler.inputs.mcp.claude import MCP_FILE
+from octoc.compiler.model.documents import kept
+from octoc.credentials import is_literal_secret
+from octoc.diagnostics.model import KeyPath, Place
+from octoc.diagnostics.rule import Severity
+from octoc.diagnostics.rules import claude as rules
+from octoc.diagnostics.rules.check import UNKNOWN_FIELD
+from octoc.diagnostics.rules.resolve import LITERAL_SECRET
+from octoc.diagnostics.suggest import slips_of
+from octoc.lists import one_of
+
+_USERS_OWN = ("dotfiles", "dotclaude")
+"""Words in the name of a repository whose settings are those of one user."""
+
+
+def check_settings(values: Mapping[str, Any], inspection: FileInspection) -> None:
+    """Check settings whose schema is met."""
+    scope = _scope_of(inspection.file.path)
+    permissions = values.get("permissions", {})
+    lists = {kind: list(kept(permissions.get(kind, ()))) for kind in LISTS}
+    _check_rules(lists, inspection)
+    _check_keys(values, (), KNOWN_KEYS, inspection)
+    _check_keys(permissions, ("permissions",), PERMISSION_KEYS, inspection)
+    _check_scope(values, scope, inspection)
+    if scope == "project" and permissions.get("defaultMode") == "bypassPermissions":
+        inspection.report(
+            rules.DANGEROUS_PERMISSION,
+            "every session in this project runs all commands without a question",
+            ("permissions", "defaultMode"),
+            help="leave the mode to each user, or set `acceptEdits`",
+        )
+    project = inspection.file.path.parent.parent
+    check_hooks(values.get("hooks", {}), ("hooks",), inspection, project if scope == "project" else None)
+    for name, value in values.get("env", {}).items():
+        if isinstance(value, str) and is_literal_secret(name, value):
+            inspection.report(
+                LITERAL_SECRET,
+                f"variable `{name}` is a literal secret",
+                ("env", name),
+                help="set the variable outside of the file",
+            )
+
+
+def _scope_of(path: Path) -> str:
+    """Return whose settings a file has: `managed`, `user`, `local` or `project`."""
+    if not path.match(SETTINGS_FILE) and not path.match(LOCAL_SETTINGS_FILE):
+        return "managed"
+    home = path.parent.parent
+    if home == Path.home() or any(word in part.lower() for part in home.parts for word in _USERS_OWN):
+        return "user"
+    return "local" if path.match(LOCAL_SETTINGS_FILE) else "project"
+
+
+def _check_rules(lists: Mapping[str, list[tuple[int, str]]], inspection: FileInspection) -> None:
+    skipped: set[tuple[str, int]] = set()
+    for kind, rules_of_kind in lists.items():
+        first: dict[str, int] = {}
+        texts = {text for _, text in rules_of_kind}
+        for index, text in rules_of_kind:
+            why = why_skipped(text, kind)
+            if why is not None:
+                skipped.add((kind, index))
+                if why.instead not in texts:
+                    _report_skipped(text, why, ("permissions", kind, index), inspection)
+            elif first.setdefault(text, index) != index:
+                inspection.sink.report(
+                    rules.PERMISSION_WITHOUT_EFFECT,
+                    f"rule `{_short(text)}` occurs twice in `{kind}`",
+                    at=Place(file=inspection.file.display, path=("permissions", kind, index)),
+                    severity=Severity.INFO,
+                    subject=f"{inspection.file.display}:twice",
+                )
+    for kind, index, other, where in overruled(lists):
+        if {(kind, index), (other, where)}.isdisjoint(skipped):
+            stronger = _short(dict(lists[other])[where])
+            inspection.sink.report(
+                rules.PERMISSION_WITHOUT_EFFECT,
+                f"rule `{_short(dict(lists[kind])[index])}` in `{kind}` has no effect: "
+                f"`{stronger}` in `{other}` comes first",
+                at=Place(file=inspection.file.display, path=("permissions", kind, index)),
+                related={"this rule decides": Place(file=inspection.file.display, path=("permissions", other, where))},
+                help=f"Claude Code asks `{other}` before `{kind}`, however narrow a rule is: delete one of them",
+                subject=f"{inspection.file.display}:{other}:{where}",
+            )
+
+
+def _report_skipped(text: str, why: Skipped, path: KeyPath, inspection: FileInspection) -> None:
+    place = Place(file=inspection.file.display, path=path)
+    inspection.sink.report(
+        rules.PERMISSION_WITHOUT_EFFECT,
+        f"rule `{_short(text)}` {why.why}",
+        at=place,
+        help=f"did you mean {one_of(why.near)}?" if why.near else why.help,
+        fix=renamed(place, text, TOOLS) if why.near else None,
+        subject=f"{inspection.file.display}:{why.why}",
+    )
+
+
+def _check_keys(values: Mapping[str, Any], path: KeyPath, known: frozenset[str], inspection: FileInspection) -> None:
+    """Report keys that are slips of known ones. Others may be of a newer version."""
+    for key in sorted(values.keys() - known):
+        near = slips_of(str(key), known)
+        if near:
+            at = Place(file=inspection.file.display, path=(*path, key), part="key")
+            inspection.report(
+                UNKNOWN_FIELD,
+                f"Claude Code does not read `{inspection.dotted((*path, key))}`",
+                (*path, key),
+                key=True,
+                help=f"did you mean {one_of(near)}?",
+                fix=renamed(at, str(key), known),
+            )
+
+
+def _check_scope(values: Mapping[str, Any], scope: str, inspection: FileInspection) -> None:
+    """Report keys that Claude Code does not read in this file."""
+    where = {"mcpServers": f"`{MCP_FILE}`, or `claude mcp add`"}
+    if scope != "managed":
+        where |= dict.fromkeys(MANAGED_KEYS, "an administrator's `managed-settings.json`")
+    if scope in ("project", "local"):
+        where |= dict.fromkeys(USER_KEYS, "the user's own `~/.claude/settings.json`")
+    if scope == "project":
+        where |= dict.fromkeys(NOT_SHARED_KEYS, f"the user's own settings, or `{LOCAL_SETTINGS_FILE}`")
+    where |= dict.fromkeys(GLOBAL_KEYS, "`~/.claude.json`")
+    for key in sorted(values.keys() & where.keys()):
+        inspection.report(
+            rules.IGNORED_KEY,
+            f"Claude Code does not read `{key}` in this file",
+            (key,),
+            key=True,
+            help=f"its place is {where[key]}",
+        )
+    if scope in ("project", "local") and values.get("permissions", {}).get("defaultMode") == "auto":
+        inspection.report(
+            rules.IGNORED_KEY,
+            "Claude Code does not take the mode `auto` from a project",
+            ("permissions", "defaultMode"),
+            help="its place is the user's own `~/.claude/settings.json`",
+        )
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 80 else f"{line[:79]}…"

@@ -1,0 +1,103 @@
+"""Hooks in settings and in a plugin's manifest: events, matchers, kinds, and the scripts that they run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from octoc.compiler.check.inspection import FileInspection
+from octoc.compiler.fixes.edits import renamed
+from octoc.compiler.inputs.claude.paths import is_missing, script_of
+from octoc.compiler.inputs.claude.tools import EVENTS, HOOK_FIELDS, TOOL_EVENTS, TOOLS, VERSION, nearest
+from octoc.diagnostics.model import KeyPath, Place
+from octoc.diagnostics.rules.check import MISSING_KEY, UNEXPECTED_VALUE, WRONG_TYPE
+from octoc.diagnostics.rules.claude import HOOK_NEVER_RUNS, NAMED_FILE_MISSING
+from octoc.lists import one_of
+
+_SCRIPTS = ".claude"
+_NAMES = re.compile(r"[A-Za-z]+(?:\|[A-Za-z]+)*")
+
+
+def check_hooks(hooks: Mapping[str, Any], path: KeyPath, inspection: FileInspection, folder: Path | None) -> None:
+    """Check the hooks at `path`.
+
+    Args:
+        folder: what scripts are relative to; None where they may be of one user alone.
+    """
+    for event, matchers in hooks.items():
+        here = (*path, event)
+        if event not in EVENTS:
+            near = nearest(event, EVENTS)
+            inspection.report(
+                HOOK_NEVER_RUNS,
+                f"Claude Code {VERSION} has no event `{event}`, so its hooks never run",
+                here,
+                key=True,
+                help=f"did you mean {one_of(near)}?" if near else None,
+                fix=renamed(Place(file=inspection.file.display, path=here, part="key"), event, EVENTS),
+            )
+        elif not isinstance(matchers, list):
+            _report_type(here, "a list of matchers", inspection)
+        else:
+            for index, matcher in enumerate(matchers):
+                _check_matcher(event, matcher, (*here, index), inspection, folder)
+
+
+def _check_matcher(event: str, matcher: Any, path: KeyPath, inspection: FileInspection, folder: Path | None) -> None:
+    if not isinstance(matcher, Mapping):
+        _report_type(path, "an object", inspection)
+        return
+    if "hooks" not in matcher:
+        advice = '{"hooks": [{"type": "command", "command": …}]}'
+        inspection.report(
+            MISSING_KEY, f"`{inspection.dotted(path)}` has no `hooks`", path, help=f"write it as `{advice}`"
+        )
+        return
+    names = matcher.get("matcher", "")
+    if event in TOOL_EVENTS and isinstance(names, str) and _NAMES.fullmatch(names):
+        for name in sorted(set(names.split("|")) - TOOLS):
+            near = nearest(name, TOOLS)
+            if near:
+                inspection.report(
+                    HOOK_NEVER_RUNS,
+                    f"Claude Code has no tool `{name}`, so the hook never runs for it",
+                    (*path, "matcher"),
+                    help=f"did you mean {one_of(near)}?",
+                )
+    if not isinstance(matcher["hooks"], list):
+        _report_type((*path, "hooks"), "a list", inspection)
+        return
+    for index, hook in enumerate(matcher["hooks"]):
+        _check_hook(hook, (*path, "hooks", index), inspection, folder)
+
+
+def _check_hook(hook: Any, path: KeyPath, inspection: FileInspection, folder: Path | None) -> None:
+    if not isinstance(hook, Mapping):
+        _report_type(path, "an object", inspection)
+        return
+    kind = hook.get("type")
+    if not isinstance(kind, str) or kind not in HOOK_FIELDS:
+        what = f"unknown `type` of a hook, `{kind}`" if isinstance(kind, str) else "the hook has no `type`"
+        rule = UNEXPECTED_VALUE if isinstance(kind, str) else MISSING_KEY
+        at = (*path, "type") if isinstance(kind, str) else path
+        inspection.report(rule, f"{what}: expected {one_of(HOOK_FIELDS)}", at)
+        return
+    for field in HOOK_FIELDS[kind]:
+        if not isinstance(hook.get(field), str):
+            inspection.report(MISSING_KEY, f"a hook of type `{kind}` has no `{field}`", path, help=f"add `{field}`")
+            return
+    if kind == "command" and folder is not None and not hook.get("args"):
+        script = script_of(hook["command"], _SCRIPTS)
+        if script is not None and is_missing(folder, script):
+            inspection.report(
+                NAMED_FILE_MISSING,
+                f"the hook runs `{script}`, which is not there",
+                (*path, "command"),
+                help="add the file, or delete the hook",
+            )
+
+
+def _report_type(path: KeyPath, expected: str, inspection: FileInspection) -> None:
+    inspection.report(WRONG_TYPE, f"expected {expected} for `{inspection.dotted(path)}`", path)

@@ -1,0 +1,49 @@
+"""Files that settings and plugins name: whether they are there, and what a hook's command runs."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from pathlib import Path, PurePosixPath
+
+_PROJECT = re.compile(r"\$\{?CLAUDE_(?:PROJECT_DIR|PLUGIN_ROOT)(?::-[^}]*)?\}?/")
+_LAUNCHERS = frozenset({
+    "bash", "bun", "deno", "node", "npx", "perl", "php", "pwsh", "python", "python3", "ruby", "run", "sh", "tsx", "uv",
+    "zsh",
+})  # fmt: skip
+# A command that looks for the script first, or that expects its failure, works without it.
+_GUARDED = re.compile(r"\[ |\[\[|\btest |\|\||2>|\bif\b|\bexists\b")
+_WILD = re.compile(r"[*?$`{}<>~]")
+_MADE = frozenset({"node_modules", "dist", "build", "out", "target", ".venv", "venv", "bin", ".output"})
+"""Folders that builds and package managers fill, so that a repository may lack them."""
+
+
+def is_missing(folder: Path, path: str) -> bool:
+    """Tell whether `path` names a file or folder below `folder` that must be there and is not."""
+    parts = PurePosixPath(path).parts
+    if _WILD.search(path) or "\0" in path or not _MADE.isdisjoint(parts):
+        return False
+    return not os.path.lexists(folder / path)
+
+
+def script_of(command: str, root: str) -> str | None:
+    """Return the script in the project or plugin that a hook's command runs, relative to its root.
+
+    Args:
+        root: a folder of scripts: a relative path counts only below it, because a hook may run in any folder.
+    """
+    if _GUARDED.search(command):
+        return None
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return None
+    for word in words:
+        if word.startswith("-") or PurePosixPath(word).name in _LAUNCHERS:
+            continue
+        if _PROJECT.match(word):
+            return _PROJECT.sub("", word, count=1)
+        path = word.removeprefix("./")
+        return path if path.startswith(f"{root}/") and PurePosixPath(path).suffix else None
+    return None
