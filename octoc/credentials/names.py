@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _WORDS = frozenset({
     "token", "tokens", "secret", "secrets", "password", "passwd", "passphrase", "passcode", "pwd", "apikey", "apikeys",
@@ -25,6 +26,7 @@ _HARMLESS_ENDINGS = frozenset({
 _SEPARATORS = re.compile(r"[^A-Za-z0-9]+|(?<=[a-z0-9])(?=[A-Z])")
 
 
+@lru_cache(maxsize=2048)
 def is_secret_name(name: str) -> bool:
     """Tell whether a variable, header, flag or key of this name holds a secret."""
     words = [word.lower() for word in _SEPARATORS.split(name) if word]

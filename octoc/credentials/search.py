@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from octoc.credentials.forms import keys, known_tokens, opaque_tokens
+from octoc.credentials.forms import keys, opaque_tokens
 from octoc.credentials.found import FoundCredential
+from octoc.credentials.known_tokens import known_tokens
 from octoc.credentials.places import assigned, flagged, schemed
 from octoc.credentials.urls import in_urls
 from octoc.credentials.windows import ValueEnds, windows
@@ -26,8 +27,8 @@ def in_text(text: str, *, is_prose: bool = False, depth: int = 0) -> Iterator[Fo
 
 
 def _in_window(text: str, *, is_prose: bool, depth: int) -> Iterator[FoundCredential]:
-    for span in known_tokens(text):
-        yield FoundCredential(*span)
+    for token in known_tokens(text):
+        yield FoundCredential(token.start, token.end)
     if "://" in text:
         yield from in_urls(text)
     if "=" in text or ":" in text:
@@ -42,8 +43,8 @@ def _in_window(text: str, *, is_prose: bool, depth: int) -> Iterator[FoundCreden
 
 def tokens_in(text: str, offset: int, *, is_path: bool) -> Iterator[FoundCredential]:
     """Yield the tokens in a short text that starts at `offset`: those of known forms, and random ones but in a path."""
-    for start, end in known_tokens(text):
-        yield FoundCredential(offset + start, offset + end)
+    for token in known_tokens(text):
+        yield FoundCredential(offset + token.start, offset + token.end)
     if not is_path:
         for start, end, hidden in opaque_tokens(text):
             if hidden is None:

@@ -10,6 +10,7 @@ import pytest
 from octoc.compiler.resolve.secrets import reference_secrets
 from octoc.compiler.structure.servers import server_of_mcp
 from octoc.credentials import credentials_in, is_literal_secret
+from octoc.credentials.known_tokens import known_tokens
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.masking import mask_secrets, mask_values
 
@@ -79,13 +80,15 @@ def test_what_is_no_credential_stays_readable(text: str) -> None:
 
 @pytest.mark.parametrize("definition,shown", [*CASES.values(), *paths(200).values()], ids=[*CASES, *paths(200)])
 def test_no_form_of_a_definition_keeps_its_secret(definition: dict[str, Any], shown: str) -> None:
-    """A literal secret becomes a reference with a finding, wherever a definition has it."""
+    """A literal secret becomes a reference, with a finding unless the read stage reports the token."""
     sink = DiagnosticSink()
     source = server_of_mcp("notes", definition, Place(file=".mcp.json"))
     found = reference_secrets(source, sink)
     kept = [found.command, found.args, found.cwd, found.url, found.env, found.headers, found.auth]
     assert shown not in json.dumps([str(one) for one in kept])
-    assert {one.rule.code for one in sink.diagnostics} == {"OCT340"}
+    assert {one.rule.code for one in sink.diagnostics} == (
+        set() if any(known_tokens(json.dumps(definition))) else {"OCT340"}
+    )
     assert "${" in json.dumps([str(one) for one in kept])
 
 

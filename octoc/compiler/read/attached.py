@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from octoc.compiler.model.documents import DepTree, Discovered
+from octoc.compiler.read.known_tokens import report_known_tokens
 from octoc.compiler.read.text import why
+from octoc.credentials.known_tokens import has_mark
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules import read as rules
 from octoc.diagnostics.rules.bundle import DEPS_TREE_UNUSABLE
@@ -22,6 +24,7 @@ T = TypeVar("T")
 MAX_TREE_BYTES = 16 * 1024 * 1024
 MAX_TREE_FILES = 4096
 """How much of one tap's `deps/` goes into a bundle; each run of a script writes all of it to disk."""
+_MAX_SEARCHED_BYTES = 1024 * 1024
 
 
 def attached_digests(discovered: Discovered, known: Mapping[str, str], sink: DiagnosticSink) -> dict[str, str]:
@@ -34,6 +37,15 @@ def attached_digests(discovered: Discovered, known: Mapping[str, str], sink: Dia
         if digest is not None:
             digests[display] = digest
     return digests
+
+
+def report_attached_tokens(discovered: Discovered, known: Mapping[str, str], sink: DiagnosticSink) -> None:
+    """Report the tokens in the text files among those that `known` does not have."""
+    unheard = DiagnosticSink()  # `attached_digests` reports what cannot be read
+    for path, display in _attached(discovered):
+        data = None if display in known else _read(path, display, unheard, partial(_at_most, _MAX_SEARCHED_BYTES))
+        if data is not None and b"\0" not in data and has_mark(data):
+            report_known_tokens(display, data.decode("utf-8", "replace"), sink)
 
 
 def read_trees(discovered: Discovered, digests: dict[str, str], sink: DiagnosticSink) -> dict[str, bytes]:

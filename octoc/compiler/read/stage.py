@@ -11,9 +11,10 @@ from octoc.compiler.context import Context
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.documents import Discovered, Document, Documents, FoundFile
 from octoc.compiler.model.settings import LimitSettings
-from octoc.compiler.read.attached import attached_digests, read_trees
+from octoc.compiler.read.attached import attached_digests, read_trees, report_attached_tokens
 from octoc.compiler.read.fences import opens
 from octoc.compiler.read.json import Comments, read_json
+from octoc.compiler.read.known_tokens import report_known_tokens
 from octoc.compiler.read.text import Limit, load_bytes, load_text, snapshot_limit
 from octoc.compiler.read.toml import leading_headers, read_toml, toml_comments
 from octoc.compiler.workspace.paths import file_at
@@ -44,6 +45,7 @@ def read_files(discovered: Discovered, context: Context) -> Documents:
         digests[file.display] = source.digest
         if source.text is None:
             continue
+        report_known_tokens(file.display, source.text, context.sink)
         dialect = context.file_kinds.dialect_of_text(file.kind, file.path, file.dialect, source.text)
         document = parse(attrs.evolve(file, dialect=dialect), source.text, source.digest, context.sink)
         if document is not None:
@@ -60,6 +62,7 @@ def read_files(discovered: Discovered, context: Context) -> Documents:
             digests[script.display] = source.digest
             if source.text is not None:
                 scripts[script.tap, script.name] = source.text
+                report_known_tokens(script.display, source.text, context.sink)
     for path, display, owner in _validators(discovered):
         limit = limit_of(None, discovered.settings.limits)
         source = load_text(path, display, limit, context.sink, instead=context.overlay.get(display))
@@ -67,7 +70,9 @@ def read_files(discovered: Discovered, context: Context) -> Documents:
             digests[display] = source.digest
             if source.text is not None:
                 scripts[owner] = source.text
+                report_known_tokens(display, source.text, context.sink)
     dep_files = read_trees(discovered, digests, context.sink)
+    report_attached_tokens(discovered, digests, context.sink)
     digests |= attached_digests(discovered, digests, context.sink)
     return Documents(
         documents=tuple(documents),

@@ -11,6 +11,7 @@ import attrs
 from octoc.compiler.inputs.mcp.claude import CLAUDE
 from octoc.compiler.model.source import ServerSource
 from octoc.credentials import credentials_in, is_secret_name, is_short_flag_secret
+from octoc.credentials.known_tokens import known_tokens
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.resolve import LITERAL_SECRET
 from octoc.plugin.file_kinds import Dialect
@@ -19,8 +20,8 @@ from octoc.references import find_references
 _SHORT_FLAGS = {"-p": "p", "-P": "p", "-a": "a", "-u": "u", **dict.fromkeys(("--user", "--auth", "--proxy-user"), "u")}
 _LONGEST_NAME = 60
 
-Refer = Callable[[str, str, Place], str]
-"""Reports a literal secret and returns its reference: variable, what holds it, place."""
+Refer = Callable[[str, str, Place, str], str]
+"""Reports a literal secret and returns its reference: variable, what holds it, place, the text that contains it."""
 
 
 def reference_secrets(server: ServerSource, sink: DiagnosticSink, dialect: Dialect = CLAUDE) -> ServerSource:
@@ -30,7 +31,9 @@ def reference_secrets(server: ServerSource, sink: DiagnosticSink, dialect: Diale
     """
     at = server.place
 
-    def refer(variable: str, what: str, place: Place) -> str:
+    def refer(variable: str, what: str, place: Place, text: str) -> str:
+        if next(known_tokens(text), None) is not None:  # the read stage reports it, as in every file
+            return f"${{{variable}}}"
         form = dialect.variable_named(variable)
         instead = dialect.secret_advice or f"write `{form}` in its place, as the bundle does"
         sink.report(
@@ -46,7 +49,7 @@ def reference_secrets(server: ServerSource, sink: DiagnosticSink, dialect: Diale
         for key, written in values.items():
             what, place = f"`{field}.{key}`", at.child(field, key)
             value = _without_defaults(written, key, what, place, refer)
-            kept[key] = refer(_variable(prefix, key), what, place) if credentials_in(value, key) else value
+            kept[key] = refer(_variable(prefix, key), what, place, value) if credentials_in(value, key) else value
         return kept
 
     def single(field: str, text: str | None) -> str | None:
@@ -79,11 +82,11 @@ def _args(server: ServerSource, refer: Refer) -> Iterator[str]:
         short = _SHORT_FLAGS.get(flag, "")
         attached = arg[:2] in _SHORT_FLAGS and len(arg) > len("-p") and not arg.startswith("--")
         if short and not arg.startswith("-") and is_short_flag_secret(short, arg, program):
-            yield refer(_variable(server.name, "password"), what, place)
+            yield refer(_variable(server.name, "password"), what, place, arg)
         elif attached and is_short_flag_secret(_SHORT_FLAGS[arg[:2]], arg[2:], program):
-            yield arg[:2] + refer(_variable(server.name, "password"), what, place)
+            yield arg[:2] + refer(_variable(server.name, "password"), what, place, arg)
         elif is_secret_name(name) and not arg.startswith("-") and credentials_in(arg, name):
-            yield refer(_variable(server.name, name), what, place)
+            yield refer(_variable(server.name, name), what, place, arg)
         else:
             yield _replaced(server.name, arg, f"arg_{index}", what, place, refer)
 
@@ -96,7 +99,7 @@ def _url(server: ServerSource, refer: Refer) -> str | None:
     found = credentials_in(url)
     # A token in the path has no name, so the variable replaces the whole URL.
     if any(one.name in {"", "url"} for one in found):
-        return refer(_variable(server.name, "url"), "`url`", place)
+        return refer(_variable(server.name, "url"), "`url`", place, url)
     return _replaced(server.name, url, "url", "`url`", place, refer)
 
 
@@ -118,7 +121,7 @@ def _kept(server: str, key: str, value: Any, field: str, place: Place, refer: Re
     value = _without_defaults(value, key, f"`{name}`", place, refer)
     if not credentials_in(value, key):
         return value
-    return refer(_variable(server, key or field), f"`{name}`", place)
+    return refer(_variable(server, key or field), f"`{name}`", place, value)
 
 
 def _replaced(server: str, text: str, fallback: str, what: str, place: Place, refer: Refer) -> str:
@@ -134,7 +137,7 @@ def _replaced(server: str, text: str, fallback: str, what: str, place: Place, re
         start = max(done, min([one.start, *(begin for begin, _ in touched)]))
         end = max([one.end, *(end for _, end in touched)])
         name = one.name if re.search(r"[A-Za-z]", one.name) else fallback
-        pieces += (text[done:start], refer(_variable(server, name[:_LONGEST_NAME]), what, place))
+        pieces += (text[done:start], refer(_variable(server, name[:_LONGEST_NAME]), what, place, text))
         done = end
     return "".join((*pieces, text[done:]))
 
@@ -146,7 +149,7 @@ def _without_defaults(text: str, name: str, what: str, place: Place, refer: Refe
         start, end = reference.span
         inside = end - 1 - len(reference.default or "")
         if reference.default and any(one.start < end - 1 and inside < one.end for one in found):
-            text = text[:start] + refer(reference.name, what, place) + text[end:]
+            text = text[:start] + refer(reference.name, what, place, text) + text[end:]
     return text
 
 

@@ -22,6 +22,7 @@ from octoc.compiler.model.settings import (
     ScopeSettings,
     WorkspaceSettings,
 )
+from octoc.compiler.read.known_tokens import report_known_tokens
 from octoc.compiler.read.text import Limit, load_text
 from octoc.compiler.read.toml import read_toml
 from octoc.compiler.structure.converter import structured
@@ -54,6 +55,7 @@ def load_settings(
     source = load_text(path, WORKSPACE_FILE, limit, sink, instead=(overlay or {}).get(WORKSPACE_FILE))
     if source is None or source.text is None:
         return None
+    report_known_tokens(WORKSPACE_FILE, source.text, sink)
     values = read_toml(source.text, place, sink)
     if values is None:
         return None

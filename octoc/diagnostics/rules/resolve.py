@@ -152,6 +152,13 @@ LITERAL_SECRET = rule(
     scope=Scope.FILE,
     kinds=groups.SERVERS | groups.CLAUDE_SETTINGS,
 )
+KNOWN_TOKEN = rule(
+    "OCT725",
+    "known-token",
+    "A file has a token whose form tells its issuer.",
+    scope=Scope.FILE,
+    excludes=False,
+)
 REPEATED_HEADER = rule(
     "OCT341",
     "repeated-header",
