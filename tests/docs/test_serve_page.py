@@ -35,7 +35,8 @@ def test_the_pages_commands_do_what_it_says(tmp_path: Path, monkeypatch: pytest.
 
     for client, key in (("claude", "mcpServers"), ("cursor", "mcpServers"), ("vscode", "servers")):
         entry = json.loads(run([*printing[:-1], client]))[key]["octoc"]
-        assert entry["args"][-4:] == ["--workspace", str(workspace.root), "--agent", "supervisor"]
+        where = [] if client == "claude" else ["--workspace", "${workspaceFolder}"]
+        assert entry["args"] == ["serve", *where, "--agent", "supervisor"]
         entry = json.loads(run([*serving, "--print-config", client]))[key]["octoc"]
         assert entry["url"] == "http://127.0.0.1:8000/mcp"
         entries = json.loads(run([*several, "--print-config", client]))[key]

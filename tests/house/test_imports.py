@@ -92,7 +92,7 @@ THIRD_PARTY = {
     "scipy": COMPILER,
     "threadpoolctl": COMPILER,
     "cattrs": COMPILER,
-    "tomlkit": COMPILER,
+    "tomlkit": Allowed(loading=frozenset({"compiler"}), running=frozenset({"octoc_serve"})),
     "tree_sitter": COMPILER,
     "tree_sitter_toml": COMPILER,
     "yaml": COMPILER,

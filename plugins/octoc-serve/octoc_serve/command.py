@@ -17,6 +17,7 @@ from octoc.cli.toolkit import (
     verbose_option,
     workspace_option,
 )
+from octoc_serve.clients import CLIENTS
 from octoc_serve.command_errors import user_errors
 from octoc_serve.settings import GatewaySettings
 from octoc_serve.token_command import token, tokens_option
@@ -122,8 +123,9 @@ def _origin(text: str) -> str:
 @click.option(
     "--print-config",
     "client",
-    type=click.Choice(["claude", "cursor", "vscode"]),
-    help="Print the entry for this client's configuration file, and exit.",
+    type=click.Choice(list(CLIENTS)),
+    metavar="CLIENT",
+    help=f"Print the entry for this client's configuration file, and exit: {', '.join(CLIENTS)}.",
 )
 @verbose_option
 @click.pass_context
@@ -166,7 +168,10 @@ def command(
         from octoc_serve.configs import config
 
         with user_errors():
-            click.echo(config(client, settings))
+            text, notes = config(client, settings)
+        click.echo(text)
+        for note in notes:
+            click.echo(f"octoc: {note}", err=True)
         return 0
     import asyncio
 

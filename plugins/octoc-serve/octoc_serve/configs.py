@@ -6,6 +6,7 @@ import contextlib
 import ipaddress
 import json
 import re
+import shutil
 import sys
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -16,6 +17,7 @@ import attrs
 from octoc.plugin.toolkit import is_loopback
 from octoc.runtime import OpenBundle
 from octoc_serve.admission import check_agents, may_use
+from octoc_serve.clients import CLIENTS, ClientForm
 from octoc_serve.paths import path_of
 from octoc_serve.settings import ALL_AGENTS, GatewayError, GatewaySettings
 from octoc_serve.tokens import Tokens
@@ -24,8 +26,6 @@ if TYPE_CHECKING:
     from octoc.runtime import AgentEntry
 
 NAME = "octoc"
-_TOKEN = {"claude": "${{{env}}}", "cursor": "${{env:{env}}}", "vscode": "${{input:{input}}}"}
-"""How each client's file refers to a secret outside it."""
 
 
 @attrs.frozen(kw_only=True)
@@ -38,47 +38,87 @@ class _Entry:
     input: str
 
 
-def config(client: str, settings: GatewaySettings) -> str:
-    """Return the client's JSON: `mcpServers` of Claude Code and Cursor, `servers` of VS Code; never with a token.
+def config(client: str, settings: GatewaySettings) -> tuple[str, tuple[str, ...]]:
+    """Return the text for the client's file, never with a token, and notes on what works on this machine alone.
 
     Raises: as serving with these settings: GatewayError, BundleFileError, UnknownNameError.
     """
+    form = CLIENTS[client]
     agents = _agents(settings)
+    notes: list[str] = []
     inputs: list[dict[str, Any]] = []
     if settings.transport == "stdio":
-        servers = {NAME: _stdio(settings)}
+        servers = {NAME: _stdio(form, settings, notes)}
     else:
         _check_address(settings)
+        if not form.url:
+            raise GatewayError(
+                f"the file of {form.title} starts programs, and connects to no address",
+                "leave out --transport http, or add the address as a connector in the client",
+            )
         # A client would ask for a token that does not exist, or reject its whole file.
         guarded = bool(Tokens(settings.tokens, settings.workspace).read()) or not is_loopback(settings.host)
         entries = _entries(settings, [name for name in agents if guarded or may_use(agents, name, settings.tenant)])
-        servers = {entry.name: _http(client, settings, entry, guarded=guarded) for entry in entries}
-        inputs = [
-            {"id": entry.input, "type": "promptString", "description": f"Token of {entry.name}", "password": True}
-            for entry in entries
-            if guarded
-        ]
-    if client != "vscode":
-        if client == "cursor":
-            for server in servers.values():
-                server.pop("type")
-        return json.dumps({"mcpServers": servers}, indent=2)
-    return json.dumps({"servers": servers, **({"inputs": inputs} if inputs else {})}, indent=2)
+        servers = {entry.name: _http(form, settings, entry, guarded=guarded) for entry in entries}
+        if guarded and form.asks:
+            inputs = [
+                {"id": entry.input, "type": "promptString", "description": f"Token of {entry.name}", "password": True}
+                for entry in entries
+            ]
+        elif guarded and not form.variable:
+            notes.append(
+                f"{form.title} documents no references: write the token in place of its name in a private file"
+            )
+    whole = {form.servers: servers, **({"inputs": inputs} if inputs else {})}
+    if form.syntax == "json":
+        return json.dumps(whole, indent=2), tuple(notes)
+    import tomlkit
+
+    return tomlkit.dumps(whole).rstrip(), tuple(notes)
 
 
-def _stdio(settings: GatewaySettings) -> dict[str, Any]:
-    # Clients start it with their own PATH and working directory.
-    script = Path(sys.executable).with_name("octoc")
-    command = [str(script)] if script.is_file() else [sys.executable, "-m", "octoc"]
-    where = settings.workspace
-    named = [] if where is not None and settings.bundle.parent.parent == where else ["--bundle", str(settings.bundle)]
-    named += [] if where is None else ["--workspace", str(where)]
-    arguments = ["serve", *named, "--agent", settings.agent]
+def _typed(form: ClientForm, *, is_address: bool, **fields: Any) -> dict[str, Any]:
+    kind = form.kinds[is_address]
+    return {**({"type": kind} if kind else {}), **fields, **form.extra}
+
+
+def _stdio(form: ClientForm, settings: GatewaySettings, notes: list[str]) -> dict[str, Any]:
+    where, bundle = settings.workspace, settings.bundle
+    # The file is in the current folder if the workspace is in it, and else in the workspace.
+    project = where if where is not None and not where.is_relative_to(Path.cwd()) else Path.cwd()
+
+    def written(path: Path) -> str:
+        if form.of_user or not path.is_relative_to(project):
+            if not form.of_user:
+                notes.append(f"`{path}` is outside of `{project}`, so the entry works on this machine alone")
+            return str(path)
+        inside = path.relative_to(project).as_posix()
+        return f"{form.folder}/{inside}".removesuffix("/.") if form.folder else inside
+
+    named = [] if where is not None and bundle.parent.parent == where else ["--bundle", written(bundle)]
+    # Where the client starts servers in the project, octoc finds the workspace.
+    if where is not None and (named or form.of_user or form.folder or where != project):
+        named += ["--workspace", written(where)]
+    command = _program(form, notes)
+    arguments = [*command[1:], "serve", *named, "--agent", settings.agent]
     for option, value in (("--tenant", settings.tenant), ("--user", settings.user)):
         arguments += [] if value is None else [option, value]
     if settings.stateless:
         arguments.append("--stateless")
-    return {"type": "stdio", "command": command[0], "args": [*command[1:], *arguments]}
+    if form.joins_command:
+        return _typed(form, is_address=False, command=[command[0], *arguments])
+    return _typed(form, is_address=False, command=command[0], args=arguments)
+
+
+def _program(form: ClientForm, notes: list[str]) -> list[str]:
+    """Return how the client starts octoc: by name in a project's file, by its path in a user's."""
+    if form.of_user:
+        notes.append(f"{form.title} has one file for all projects, so the entry works on this machine alone")
+        script = Path(sys.executable).with_name(NAME)
+        return [str(script)] if script.is_file() else [sys.executable, "-m", NAME]
+    if shutil.which(NAME) is None:
+        notes.append(f"`{NAME}` is not on PATH, where {form.title} looks for it")
+    return [NAME]
 
 
 def _check_address(settings: GatewaySettings) -> None:
@@ -93,13 +133,15 @@ def _check_address(settings: GatewaySettings) -> None:
             )
 
 
-def _http(client: str, settings: GatewaySettings, entry: _Entry, *, guarded: bool) -> dict[str, Any]:
+def _http(form: ClientForm, settings: GatewaySettings, entry: _Entry, *, guarded: bool) -> dict[str, Any]:
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     scheme = "http" if settings.tls_cert is None else "https"
-    server: dict[str, Any] = {"type": "http", "url": f"{scheme}://{host}:{settings.port}{entry.path}"}
-    if guarded:
-        token = _TOKEN[client].format(env=entry.env, input=entry.input)
-        server["headers"] = {"Authorization": f"Bearer {token}"}
+    server = _typed(form, is_address=True, **{form.url: f"{scheme}://{host}:{settings.port}{entry.path}"})
+    if guarded and form.syntax == "toml":
+        server["bearer_token_env_var"] = entry.env
+    elif guarded:
+        variable = f"${{input:{entry.input}}}" if form.asks else (form.variable or "NAME").replace("NAME", entry.env)
+        server["headers"] = {"Authorization": f"Bearer {variable}"}
     return server
 
 

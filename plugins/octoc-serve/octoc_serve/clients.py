@@ -1,0 +1,76 @@
+"""How the configuration file of each client defines a server: data for `--print-config`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+import attrs
+
+WORKSPACE_FOLDER = "${workspaceFolder}"
+
+
+@attrs.frozen(kw_only=True)
+class ClientForm:
+    """One client's form of a server.
+
+    Args:
+        title: the client, as messages name it.
+        servers: the key that has the servers.
+        syntax: what the file is written in.
+        kinds: the words of `type` for a program and for an address; "" where the client needs none.
+        url: the key of an address; empty where the file has programs alone.
+        folder: how arguments name the project's folder. Empty: the client starts servers in it.
+        of_user: the client has one file for all projects.
+        variable: how the file refers to the variable NAME. Empty: the client replaces no references.
+        asks: the client asks for a token and keeps it, and the file lists what it asks for as `inputs`.
+        joins_command: `command` is a list of the program and its arguments.
+        extra: further keys of each server.
+    """
+
+    title: str
+    servers: str = "mcpServers"
+    syntax: Literal["json", "toml"] = "json"
+    kinds: tuple[str, str] = ("", "")
+    url: str = "url"
+    folder: str = ""
+    of_user: bool = False
+    variable: str = "${NAME}"
+    asks: bool = False
+    joins_command: bool = False
+    extra: Mapping[str, object] = attrs.field(factory=dict)
+
+
+_ENV = "${env:NAME}"
+
+CLIENTS: Mapping[str, ClientForm] = {
+    # Claude Code starts a project's servers in the folder of the session, and octoc looks for octoc.toml upwards.
+    "claude": ClientForm(title="Claude Code", kinds=("stdio", "http")),
+    "claude-desktop": ClientForm(title="Claude Desktop", url="", of_user=True, variable=""),
+    # Cursor's documentation names `${workspaceFolder}` and `${env:NAME}`.
+    "cursor": ClientForm(title="Cursor", folder=WORKSPACE_FOLDER, variable=_ENV),
+    # VS Code starts servers in the home folder; its documentation names `${workspaceFolder}` and `${input:ID}`.
+    "vscode": ClientForm(
+        title="VS Code", servers="servers", kinds=("stdio", "http"), folder=WORKSPACE_FOLDER, asks=True
+    ),
+    "visual-studio": ClientForm(title="Visual Studio", servers="servers", kinds=("stdio", "http"), asks=True),
+    "codex": ClientForm(title="Codex", servers="mcp_servers", syntax="toml", variable="NAME"),
+    "gemini": ClientForm(title="Gemini CLI", url="httpUrl"),
+    "opencode": ClientForm(
+        title="OpenCode", servers="mcp", kinds=("local", "remote"), variable="{env:NAME}", joins_command=True
+    ),
+    # Zed starts a project's servers in the root of its first folder.
+    "zed": ClientForm(title="Zed", servers="context_servers", variable=""),
+    "kiro": ClientForm(title="Kiro"),
+    "amazon-q": ClientForm(title="Amazon Q", kinds=("stdio", "http"), variable=_ENV),
+    "junie": ClientForm(title="Junie", variable=""),
+    # Roo Code's documentation names `${workspaceFolder}` and `${env:NAME}`.
+    "roo": ClientForm(title="Roo Code", kinds=("stdio", "streamable-http"), folder=WORKSPACE_FOLDER, variable=_ENV),
+    "cline": ClientForm(title="Cline", kinds=("stdio", "streamableHttp"), of_user=True, variable=""),
+    "trae": ClientForm(title="Trae", folder=WORKSPACE_FOLDER, variable=""),
+    # Windsurf's documentation names `${env:NAME}`, and no project's file.
+    "windsurf": ClientForm(title="Windsurf", url="serverUrl", of_user=True, variable=_ENV),
+    "factory": ClientForm(title="Factory", kinds=("stdio", "http")),
+    "copilot": ClientForm(title="GitHub Copilot", kinds=("local", "http"), extra={"tools": ["*"]}),
+}
+"""By the name that `octoc check --kind mcp:NAME` takes."""

@@ -1,0 +1,111 @@
+"""`octoc serve --print-config`: each client's configuration, read back by octoc's own dialect of that client."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from octoc.compiler import resolve_workspace
+from octoc.compiler.inputs.mcp.servers import MCP
+from octoc.compiler.inputs.registry import DIALECTS
+from octoc.testing import WorkspaceBuilder
+from octoc_serve.clients import CLIENTS
+
+Run = Callable[..., Any]
+FILES = {one.name: one for one in DIALECTS if one.kind == MCP.name}
+NO_CLIENTS = {"plugin", "any"}
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A built workspace, which is the current folder."""
+    folder = tmp_path / "ws"
+    assert WorkspaceBuilder(folder).agent("clerk", type="worker").build().bundle is not None
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:/usr/bin:/bin")
+    return folder
+
+
+def read_back(octoc: Run, folder: Path, client: str, text: str) -> Any:
+    """Return the server that octoc reads from a client's file with this text, without a finding."""
+    dialect = FILES[client]
+    for name in (*dialect.beside[:1], dialect.patterns[0]):
+        path = folder / name.replace("*", "acme")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    assert octoc("init", "--workspace", str(folder), "--no-pin").status == 0
+    done = octoc("check", "--workspace", str(folder), "--verbose", "--output-format", "concise")
+    findings = [line for line in done.out.splitlines() if ": " in line and "OCT312" not in line]
+    assert findings == [], done.out
+    build, _, _ = resolve_workspace(folder)
+    assert build is not None
+    (server,) = build.resolved.servers
+    return server
+
+
+def test_every_client_has_its_configuration() -> None:
+    """Each dialect of servers that is one client's has an entry, under its own name."""
+    assert set(CLIENTS) == FILES.keys() - NO_CLIENTS
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_program_is_read_back(octoc: Run, project: Path, tmp_path: Path, client: str) -> None:
+    """The entry starts `octoc serve` for the agent; a project's file has no path of this machine."""
+    done = octoc("serve", "--agent", "clerk", "--print-config", client)
+    assert done.status == 0, done.err
+    server = read_back(octoc, tmp_path / "copy", client, done.out)
+    form = CLIENTS[client]
+    assert (server.name, server.transport) == ("octoc", "stdio")
+    where: tuple[str, ...] = ()
+    if form.of_user:
+        assert "works on this machine alone" in done.err
+        assert Path(str(server.command)).is_absolute()
+        where = ("--workspace", str(project))
+    else:
+        assert (server.command, done.err) == ("octoc", "")
+        assert str(tmp_path) not in done.out
+        where = ("--workspace", "${workspaceFolder}") if form.folder else ()
+    assert server.args == ("serve", *where, "--agent", "clerk")
+
+
+@pytest.mark.parametrize("client", [name for name, form in CLIENTS.items() if form.url])
+def test_an_address_is_read_back(octoc: Run, project: Path, tmp_path: Path, client: str) -> None:
+    """The entry connects to the gateway with a token that the file only refers to."""
+    (tmp_path / "pem").touch()
+    words = ["serve", "--transport", "http", "--host", "gateway.example", "--tokens", str(tmp_path / "tokens.json")]
+    words += ["--tls-cert", str(tmp_path / "pem"), "--tls-key", str(tmp_path / "pem")]
+    done = octoc(*words, "--print-config", client)
+    assert done.status == 0, done.err
+    assert ("documents no references" in done.err) == (not CLIENTS[client].variable)
+    server = read_back(octoc, tmp_path / "copy", client, done.out)
+    assert (server.transport, server.url) == ("http", "https://gateway.example:8000/mcp")
+    authorization = server.headers.get("Authorization") or f"Bearer {server.auth['token_env']}"
+    assert authorization.startswith("Bearer ")
+    assert "OCTOC_TOKEN" in authorization.upper().replace("-", "_")
+
+
+def test_a_workspace_below_the_current_folder_has_a_relative_path(
+    octoc: Run, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A path that no client can find elsewhere is named, and every other one is relative."""
+    monkeypatch.chdir(project.parent)
+    words = ("serve", "--workspace", "ws", "--print-config")
+    assert '"ws"' in octoc(*words, "claude").out
+    assert '"${workspaceFolder}/ws"' in octoc(*words, "vscode").out
+    monkeypatch.chdir(project)
+    elsewhere = project.parent / "x.octoc"
+    next((project / "dist").glob("*.octoc")).rename(elsewhere)
+    done = octoc("serve", "--bundle", str(elsewhere), "--print-config", "codex")
+    assert done.err == f"octoc: `{elsewhere}` is outside of `{project}`, so the entry works on this machine alone\n"
+    monkeypatch.setenv("PATH", "/nowhere")
+    done = octoc("serve", "--bundle", str(elsewhere), "--print-config", "cursor")
+    assert "`octoc` is not on PATH, where Cursor looks for it" in done.err
+
+
+def test_a_file_of_programs_has_no_address(octoc: Run, project: Path) -> None:
+    """Claude Desktop's file cannot name an address: the next step is another transport."""
+    done = octoc("serve", "--transport", "http", "--print-config", "claude-desktop")
+    assert (done.status, done.out) == (1, "")
+    assert "leave out --transport http" in done.err
