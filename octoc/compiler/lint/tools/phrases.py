@@ -119,6 +119,13 @@ ORDERS: tuple[SuspiciousPhrase, ...] = (
 )
 """Text that tells a model to act against its user."""
 
+SECRET_NAME = _sign(
+    "a wish for a file with keys or passwords",
+    "rsa ed25519 passwd shadow",
+    r"\b(?:id\s(?:rsa|ed25519)|etc\s(?:passwd|shadow))\b",
+)
+"""A name, its parts as words, that asks for the content of such a file."""
+
 
 def signs_in(text: str, signs: tuple[SuspiciousPhrase, ...]) -> Iterator[tuple[str, int, int]]:
     """Yield description, start and end of the first match of each sign."""

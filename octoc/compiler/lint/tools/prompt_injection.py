@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 import attrs
 
 from octoc.compiler.lint.tools.characters import LOOKALIKES, confusable_words, invisible_runs, printable, quoted
-from octoc.compiler.lint.tools.phrases import HIDDEN, ORDERS, far_text, signs_in
+from octoc.compiler.lint.tools.phrases import HIDDEN, ORDERS, SECRET_NAME, far_text, signs_in
 from octoc.compiler.lint.tools.texts import LintedText, texts_of
 from octoc.compiler.model.build import Build
 from octoc.diagnostics.model import DiagnosticSink, Place
@@ -15,6 +16,7 @@ from octoc.diagnostics.rules import lint_tools as rules
 from octoc.plugin.lint import lint_check
 
 _NAMED = 3
+_SEPARATORS = re.compile(r"[_.-]+|(?<=[a-z])(?=[A-Z])")
 _HELP = "read the text as a model does; if it is harmless, set the rule to `off` for the file in `[lint]`"
 
 
@@ -27,8 +29,18 @@ def check_texts(build: Build, sink: DiagnosticSink) -> None:
         hides = _check_invisible(text, sink)
         if text.kind != "prompt":
             _check_confusable(text, sink)
-        if text.kind in {"prose", "value"}:
+        if text.kind == "name":
+            for what, words in _orders_in_name(text.value):
+                _report_order(text, what, words, text.place, sink)
+        elif text.kind != "prompt":
             _check_words(text, sink, hides=hides)
+
+
+@lru_cache(maxsize=4096)
+def _orders_in_name(name: str) -> tuple[tuple[str, str], ...]:
+    """Return description and words of each order in a name, whose parts are words."""
+    words = _SEPARATORS.sub(" ", name)
+    return tuple((what, words[start:end]) for what, start, end in signs_in(words, (*ORDERS, SECRET_NAME)))
 
 
 def _check_invisible(text: LintedText, sink: DiagnosticSink) -> bool:
@@ -63,7 +75,9 @@ def _check_confusable(text: LintedText, sink: DiagnosticSink) -> None:
 
 def _check_words(text: LintedText, sink: DiagnosticSink, *, hides: bool) -> None:
     value = text.value
-    for what, start, end in signs_in(value, HIDDEN):
+    # A value that is markup, such as a template, may have comments and styles.
+    is_markup = text.kind == "value" and value.lstrip().startswith("<")
+    for what, start, end in () if is_markup else signs_in(value, HIDDEN):
         _report_hidden(text, what, start, end, sink)
     far = far_text(value)
     if far is not None:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import attrs
 
 from octoc.compiler.lint.tools.recorded import RecordedTool, recorded_tools
 from octoc.compiler.model.build import Build
-from octoc.diagnostics.model import Place
-from octoc.formats.walk import subschemas
+from octoc.diagnostics.model import KeyPath, Place
+from octoc.json_pointer import pointer_to
 
 _PROSE = ("title", "description", "$comment")
+_SCHEMAS = ("inputSchema", "outputSchema")
+_TITLES: frozenset[KeyPath] = frozenset({("title",), ("description",), ("annotations", "title")})
 
 
 @attrs.frozen(kw_only=True)
 class LintedText:
-    """A text. `kind` is `name`, `prose`, `value` (one of an `enum`, a default), or `prompt`, which may give orders."""
+    """A text. `kind` is `name`, `prose`, `value` (of an `enum`, of `_meta`), or `prompt`, which may give orders."""
 
     value: str
     what: str
@@ -68,34 +71,28 @@ def _key(place: Place, key: str) -> Place:
 
 def _of_tool(tool: RecordedTool) -> Iterator[LintedText]:
     whose = f"of tool `{tool.id}`"
-    yield LintedText(value=tool.id.tool, what="the name of a tool", place=tool.place.child("name"), kind="name")
-    for key in ("title", "description"):
-        value = tool.wire.get(key)
-        if isinstance(value, str):
-            yield LintedText(value=value, what=f"the {key} {whose}", place=tool.place.child(key))
-    annotations = tool.wire.get("annotations")
-    if isinstance(annotations, dict) and isinstance(annotations.get("title"), str):
-        place = tool.place.child("annotations", "title")
-        yield LintedText(value=annotations["title"], what=f"the title {whose}", place=place)
-    schema = tool.place.child("inputSchema")
-    for path, one in subschemas(tool.schema):
-        for key in _PROSE:
-            value = one.get(key)
-            if isinstance(value, str):
-                yield LintedText(
-                    value=value, what=f"a {key} in the `inputSchema` {whose}", place=schema.child(*path, key)
-                )
-        properties = one.get("properties")
-        if isinstance(properties, dict):
-            for name in properties:
-                place = schema.child(*path, "properties", name).key()
-                yield LintedText(value=name, what=f"the name of an argument {whose}", place=place, kind="name")
-        for index, value in enumerate(one["enum"] if isinstance(one.get("enum"), list) else ()):
-            if isinstance(value, str):
-                place = schema.child(*path, "enum", index)
-                yield LintedText(value=value, what=f"a value in the `inputSchema` {whose}", place=place, kind="value")
-        if isinstance(one.get("default"), str):
-            place = schema.child(*path, "default")
-            yield LintedText(
-                value=one["default"], what=f"a default in the `inputSchema` {whose}", place=place, kind="value"
-            )
+    for path, value, is_key in _strings(tool.wire, ()):
+        place = tool.place.child(*path)
+        if is_key:
+            what = "the name of an argument" if path[-2:-1] == ("properties",) else f"the key at `{pointer_to(path)}`"
+            yield LintedText(value=value, what=f"{what} {whose}", place=place.key(), kind="name")
+        elif path == ("name",):
+            yield LintedText(value=value, what="the name of a tool", place=place, kind="name")
+        elif path in _TITLES:
+            yield LintedText(value=value, what=f"the {path[-1]} {whose}", place=place)
+        else:
+            kind = "prose" if path[-1] in _PROSE and path[0] in _SCHEMAS else "value"
+            yield LintedText(value=value, what=f"the text at `{pointer_to(path)}` {whose}", place=place, kind=kind)
+
+
+def _strings(value: Any, path: KeyPath) -> Iterator[tuple[KeyPath, str, bool]]:
+    """Yield the path of each text in a value, the text, and whether it is a key."""
+    if isinstance(value, str):
+        yield path, value, False
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield (*path, key), key, True
+            yield from _strings(item, (*path, key))
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            yield from _strings(item, (*path, index))
