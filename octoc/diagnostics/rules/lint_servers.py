@@ -18,3 +18,17 @@ RETIRED_PACKAGE = rule(
     "A server runs a package that is archived, renamed, removed or was never published.",
     Severity.WARNING,
 )
+COLLIDING_NAMES = Rule(
+    "OCT764",
+    "colliding-server-names",
+    "Two servers have names that clients cannot tell apart in names of tools.",
+    Severity.WARNING,
+    scope=Scope.FILE,
+    kinds=groups.MCP,
+)
+OUTER_VARIABLE = rule(
+    "OCT765",
+    "outer-variable",
+    "A reference names a variable that `env` of the same server sets to something else.",
+    Severity.WARNING,
+)

@@ -10,7 +10,9 @@ from octoc.compiler.lint.mcp.inputs import check_inputs
 from octoc.compiler.lint.mcp.names import check_connections, check_names
 from octoc.compiler.lint.mcp.retired import check_retired
 from octoc.compiler.lint.mcp.shells import check_shells
+from octoc.compiler.lint.mcp.tool_names import check_collisions
 from octoc.compiler.lint.mcp.values import check_values
+from octoc.compiler.lint.mcp.variables import check_variables
 
 __all__ = ["CHECKS"]
 
@@ -27,4 +29,6 @@ CHECKS = (
     check_homes,
     check_disks,
     check_retired,
+    check_collisions,
+    check_variables,
 )

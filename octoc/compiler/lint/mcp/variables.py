@@ -1,0 +1,47 @@
+"""A rule over references to a variable that the same definition sets: clients do not read it from there."""
+
+from __future__ import annotations
+
+import attrs
+
+from octoc.compiler.lint.mcp.commands import has_shell
+from octoc.compiler.model.build import Build
+from octoc.compiler.resolve.definitions import definitions, values_of
+from octoc.diagnostics.model import DiagnosticSink
+from octoc.diagnostics.rules.lint_servers import OUTER_VARIABLE
+from octoc.plugin.lint import lint_check
+from octoc.references import find_references
+
+
+@lint_check(OUTER_VARIABLE)
+def check_variables(build: Build, sink: DiagnosticSink) -> None:
+    """Report a reference without default to a variable that `env` of the server sets to another value.
+
+    Clients and octoc replace references by their own environment before `env` is set, so a chain or a circle of
+    variables never gets its values. `"TOKEN": "${TOKEN}"` passes a variable on.
+    """
+    for definition in definitions(build.sources):
+        server = definition.source
+        if server.disabled:
+            continue
+        own = {name: value for name, value in server.env.items() if not _passes_on(name, value)}
+        for value in values_of(server) if own else ():
+            # A shell, and this bridge, replace such references themselves, from the environment that `env` makes.
+            if value.field == "args" and (has_shell(server) or any("mcp-remote" in arg for arg in server.args)):
+                continue
+            for reference in find_references(value.text):
+                name = reference.name
+                if reference.kind != "env" or reference.default is not None or name not in own:
+                    continue
+                sink.report(
+                    OUTER_VARIABLE,
+                    f"`{value}` of server `{server.name}` refers to `{name}`, and does not get the value of `env`",
+                    at=attrs.evolve(value.place, within=reference.span),
+                    related={"that value is here": server.place.child("env", name)},
+                    notes=(f"{definition.dialect.client} reads references from its own environment",),
+                    help=f"write the value itself, or set `{name}` outside the file",
+                )
+
+
+def _passes_on(name: str, value: str) -> bool:
+    return any(reference.kind == "env" and reference.name == name for reference in find_references(value))
