@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import attrs
 
+from octoc.compiler.lint.mcp.commands import texts_of
 from octoc.compiler.lint.tools.characters import printable
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.source import ServerSource
@@ -46,7 +47,7 @@ class _Text:
 def check_characters(build: Build, sink: DiagnosticSink) -> None:
     """Report the first control character of each text: an error where the server cannot start or be reached."""
     for definition in definitions(build.sources):
-        if definition.source.disabled:
+        if definition.source.disabled or not any(map(_CONTROL.search, texts_of(definition.source))):
             continue
         for text in _texts(definition.source):
             # White space around a value is OCT442.

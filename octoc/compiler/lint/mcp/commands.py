@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 
 from octoc.compiler.inputs.octomind import OCTOMIND
 from octoc.compiler.model.build import Build
@@ -67,6 +68,19 @@ def _absolute(value: DefinitionText, server: ServerSource) -> str | None:
             return None
     match = _PATH.match(value.text.strip())
     return match["path"] if match is not None and match["path"] not in _ON_EVERY_MACHINE else None
+
+
+def texts_of(server: ServerSource) -> Iterator[str]:
+    """Yield every name and value of a definition without its place, for a fast test before a slow one."""
+    waiting: list[object] = [server.name, *server.reached.values()]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, Mapping):
+            waiting += (*one, *one.values())
+        elif isinstance(one, list | tuple):
+            waiting += one
 
 
 def program(word: str) -> str:

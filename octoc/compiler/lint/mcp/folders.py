@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 import attrs
 
-from octoc.compiler.lint.mcp.commands import CONTAINERS, has_shell, program
+from octoc.compiler.lint.mcp.commands import CONTAINERS, has_shell, program, texts_of
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.source import ServerSource
 from octoc.compiler.pin.packages import fetched_by
@@ -72,6 +72,8 @@ def check_homes(build: Build, sink: DiagnosticSink) -> None:
 
 def _home_paths(server: ServerSource) -> Iterator[tuple[DefinitionText, re.Match[str]]]:
     is_container = program(server.command or "") in CONTAINERS
+    if not any(map(_HOME.search, texts_of(server))):
+        return
     for value in values_of(server):
         if value.field not in {"command", "args", "env", "cwd", "envFile"}:
             continue

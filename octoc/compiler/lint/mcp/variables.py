@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from octoc.compiler.lint.mcp.commands import has_shell
+from octoc.compiler.lint.mcp.commands import has_shell, texts_of
 from octoc.compiler.model.build import Build
 from octoc.compiler.resolve.definitions import definitions, values_of
 from octoc.diagnostics.model import DiagnosticSink
@@ -25,7 +25,8 @@ def check_variables(build: Build, sink: DiagnosticSink) -> None:
         if server.disabled:
             continue
         own = {name: value for name, value in server.env.items() if not _passes_on(name, value)}
-        for value in values_of(server) if own else ():
+        is_possible = any(f"{name}}}" in text for text in texts_of(server) for name in own)
+        for value in values_of(server) if is_possible else ():
             # A shell, and this bridge, replace such references themselves, from the environment that `env` makes.
             if value.field == "args" and (has_shell(server) or any("mcp-remote" in arg for arg in server.args)):
                 continue
@@ -44,4 +45,6 @@ def check_variables(build: Build, sink: DiagnosticSink) -> None:
 
 
 def _passes_on(name: str, value: str) -> bool:
-    return any(reference.kind == "env" and reference.name == name for reference in find_references(value))
+    return f"{name}}}" in value and any(
+        reference.kind == "env" and reference.name == name for reference in find_references(value)
+    )
