@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterable
+import re
+from collections.abc import Collection, Iterable
 
 from octoc.lists import one_of
 
 _CUTOFF = 0.6
 _SHORTEST_TYPO = 3
+_SHORTEST_MISS = 4
+_WORD = re.compile(r"([A-Z][a-z]+)")
+_ALLOWING = frozenset({
+    "allow", "allowed", "enable", "enabled", "include", "included", "permit", "permitted", "trusted",
+})  # fmt: skip
+_DENYING = frozenset({
+    "block", "blocked", "deny", "denied", "disable", "disabled", "disallow", "disallowed", "exclude", "excluded",
+    "forbid", "forbidden",
+})  # fmt: skip
+_DENYING_STARTS = ("block", "deni", "deny", "disa", "excl", "excu", "exlu", "forbid")
+"""A misspelled word still starts like this."""
 
 
 def near_names(name: str, known: Iterable[str], limit: int = 3) -> tuple[str, ...]:
@@ -19,6 +31,7 @@ def near_names(name: str, known: Iterable[str], limit: int = 3) -> tuple[str, ..
     import difflib  # not at the top: the runtime needs it only for a name that is wrong
 
     wanted = _fold(name)
+    known = without_opposites(name, known)
     letters = [(letter, wanted.count(letter)) for letter in set(wanted)]
     best: list[tuple[float, str]] = []
     for candidate in set(known):
@@ -59,8 +72,57 @@ def slips_of(name: str, known: Iterable[str]) -> tuple[str, ...]:
     """Return the names that `name` is a slip of, as `typo_of` has it, sorted."""
     if len(name) < _SHORTEST_TYPO:
         return ()
-    found = {candidate for candidate in known if candidate != name and _is_slip(_fold(name), _fold(candidate))}
+    folded = _fold(name)
+    others = without_opposites(name, known)
+    found = {candidate for candidate in others if candidate != name and _is_slip(folded, _fold(candidate))}
     return tuple(sorted(found))
+
+
+def without_opposites(name: str, known: Iterable[str]) -> list[str]:
+    """Return the names that do not turn what `name` allows into what is denied, or the reverse.
+
+    A name that says neither, as `tools`, allows: only a slip of a denying name may become one.
+    """
+    words = _words(name)
+    denies = any(word.startswith(_DENYING_STARTS) for word in words)
+    allows = not denies and not _ALLOWING.isdisjoint(words)
+    return [
+        candidate
+        for candidate in known
+        if not (denies and not _ALLOWING.isdisjoint(_words(candidate)))
+        and not (
+            not _DENYING.isdisjoint(_words(candidate))
+            and not denies
+            and (allows or not _is_slip(_fold(name), _fold(candidate)))
+        )
+    ]
+
+
+def near_miss(name: str, known: Collection[str], *, ignores_case: bool = False) -> str | None:
+    """Return the one of `known` that `name` differs from by one letter or by case; None when none or several do.
+
+    A plural is not a miss: clients rename `todo` to `todos`.
+    """
+    if len(name) < _SHORTEST_MISS or name in known:
+        return None
+    low = name.casefold()
+    if ignores_case and low in {one.casefold() for one in known}:
+        return None
+    found = [one for one in known if _is_one_letter_off(low, one.casefold())]
+    return found[0] if len(found) == 1 else None
+
+
+def _is_one_letter_off(one: str, other: str) -> bool:
+    if one == other:
+        return True
+    if {one, other} in ({one, f"{one}s"}, {other, f"{other}s"}) or one[:1] != other[:1]:
+        return False
+    changed = sum(a != b for a, b in zip(one, other, strict=False)) == 1 and len(one) == len(other)
+    return (changed and len(one) >= _SHORTEST_MISS) or _is_slip(one, other)
+
+
+def _words(name: str) -> frozenset[str]:
+    return frozenset(_WORD.sub(r" \1", name).replace("-", " ").replace("_", " ").lower().split())
 
 
 def _is_slip(one: str, other: str) -> bool:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octoc.diagnostics.suggest import did_you_mean, near_names, typo_of
+from octoc.diagnostics.suggest import did_you_mean, near_miss, near_names, typo_of
 
 NAMES = st.text(alphabet="abcd12-_", min_size=1, max_size=8)
 
@@ -54,3 +54,41 @@ def test_a_name_that_is_passed_over_was_not_near(name: str, known: set[str], lim
     near = near_names(name, known, limit)
     assert near == near_names(name, alone, len(known) or 1)[:limit]
     assert len(near) == min(limit, len(alone))
+
+
+@pytest.mark.parametrize(
+    "name, known, meant",
+    [
+        ("allowed-tools", ["disallowedTools", "tools"], ("tools",)),
+        ("disallowed-tools", ["allowed-tools", "disallowedTools"], ("disallowedTools",)),
+        ("disalowedTools", ["allowedTools", "disallowedTools"], ("disallowedTools",)),
+        ("tool", ["disallowedTools"], ()),
+        ("includeTools", ["excludeTools"], ()),
+        ("enabled_tools", ["disabled_tools"], ()),
+        ("exludeTools", ["excludeTools", "includeTools"], ("excludeTools",)),
+        ("name", ["display_name"], ("display_name",)),
+    ],
+)
+def test_no_hint_turns_an_allow_list_into_a_deny_list(name: str, known: list[str], meant: tuple[str, ...]) -> None:
+    """A name of the opposite meaning is not near, in either direction."""
+    assert near_names(name, known) == meant
+
+
+@pytest.mark.parametrize(
+    "name, known, meant",
+    [
+        ("Graep", ["Grep", "Glob"], "Grep"),
+        ("Wrote", ["Write", "Read"], "Write"),
+        ("raed", ["Read"], "Read"),
+        ("todos", ["todo"], None),
+        ("todo", ["todos"], None),
+        ("Exit", ["Edit", "Emit"], None),
+        ("Bask", ["Task"], None),
+        ("List", ["LS", "CronList"], None),
+        ("bash", ["bash"], None),
+    ],
+)
+def test_what_is_a_near_miss(name: str, known: list[str], meant: str | None) -> None:
+    """One letter more, less, other or swapped; a plural or another first letter makes another name."""
+    assert near_miss(name, known) == meant
+    assert near_miss("BASH", ["bash"], ignores_case=True) is None
