@@ -222,7 +222,8 @@ class FileKind:
         role: what it brings into a build.
         syntax: what it is written in.
         read: reads a file of a syntax that octoc does not know.
-        bare: returns the values of Markdown without front matter, `(file, sink)`; None leaves it to be reported.
+        bare: returns the values of Markdown without front matter, `(file, text, sink)`; reports and returns None when
+            it has none.
         schema: the JSON Schema that its values meet; None is `schemas/<name>.v1.json`.
         units: what one mistake makes unusable, as key paths where `*` is any key or index: the longest that the path of
             the mistake starts with is cut, the whole file where none does. An element may be cut only where fewer
@@ -232,7 +233,6 @@ class FileKind:
         convert: returns the values of a client's file in octoc's form, `(values, dialect) -> Converted`.
         exclude: returns whether a file defines nothing after all, `(values, inspection)`, and reports it.
         structure: returns the source of a checked document, or a tuple of sources.
-        definitions: names of files that define something even without front matter; other Markdown may be for people.
         limit: the key of `[limits]` that says how large a file may be.
         patterns: paths that say the kind by themselves, as those of a `Dialect`.
         workspace_files: files that a build of a workspace reads, as paths in it where a name may have a `*`.
@@ -261,7 +261,6 @@ class FileKind:
     convert: Function | None = None
     exclude: Function | None = None
     structure: Function | None = None
-    definitions: frozenset[str] = frozenset()
     limit: Literal["max_file_bytes", "max_snapshot_bytes"] = "max_file_bytes"
     patterns: tuple[str, ...] = ()
     workspace_files: tuple[str, ...] = ()

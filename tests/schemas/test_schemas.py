@@ -30,6 +30,7 @@ HARMLESS = {
     "examples",
     "default",
     "x-octoc-rule",
+    "x-octoc-ignored",
 }
 HARMLESS |= {"properties", "items", "propertyNames"}
 BY_NAME = {"properties", "$defs"}

@@ -20,10 +20,12 @@ def report_unknown_fields(
     inspection: FileInspection,
     *,
     open_ended: bool = False,
+    of_others: frozenset[str] = frozenset(),
 ) -> None:
     """Report the keys of `values`, which stand at `path`, that are not `known`.
 
     With `open_ended` other programs add keys of their own, so one that is near no known key is only information.
+    `of_others` are keys that other programs read: they are not slips of known ones.
     Keys that start with `x-` or `_` are the author's own.
     """
     for key in values:
@@ -31,7 +33,8 @@ def report_unknown_fields(
             continue
         place = Place(file=inspection.file.display, path=(*path, key), part="key")
         # Where other programs add keys, only a slip of a known key is meant to be it.
-        near = did_you_mean(str(key), slips_of(str(key), known) if open_ended else known)
+        meant = frozenset() if key in of_others else known
+        near = did_you_mean(str(key), slips_of(str(key), meant) if open_ended else meant)
         inspection.sink.report(
             rules.UNKNOWN_FIELD,
             f"unknown field `{key}`{f' in `{inspection.dotted(path)}`' if path else ''}",
@@ -39,5 +42,5 @@ def report_unknown_fields(
             help=near,
             severity=Severity.INFO if open_ended and not near else None,
             subject=f"{inspection.file.kind}:{key}",
-            fix=renamed(place, str(key), known - {str(other) for other in values}),
+            fix=renamed(place, str(key), meant - {str(other) for other in values}),
         )

@@ -30,6 +30,7 @@ class FileInspection:
 
     `kinds` are the transport kinds that servers may have, by key.
     `cut_before` are the paths that `apply` has cut, so that unsound values are not reported as missing.
+    `effect` is what the file's client does with a file that has a mistake; each finding has it as a note.
     """
 
     file: FoundFile
@@ -38,6 +39,7 @@ class FileInspection:
     converted: Converted | None = None
     cuts: set[KeyPath] = attrs.field(factory=set)
     cut_before: set[KeyPath] = attrs.field(factory=set)
+    effect: str = ""
 
     def report(
         self,
@@ -59,6 +61,7 @@ class FileInspection:
             message,
             at=Place(file=self.file.display, path=path, part="key" if key else "value"),
             label=label,
+            notes=(self.effect,) if self.effect else (),
             related={text: Place(file=self.file.display, path=where) for text, where in (related or {}).items()},
             help=help,
             severity=severity,

@@ -11,10 +11,13 @@ from octoc.compiler.check.fields import report_unknown_fields
 from octoc.compiler.check.inspection import FileInspection
 from octoc.compiler.check.mcp import check_entry
 from octoc.compiler.check.schemas import fields
+from octoc.compiler.inputs.agents.keys import KEYS_OF_CLIENTS
 from octoc.compiler.inputs.agents.markdown import AGENT_MD
 from octoc.compiler.inputs.agents.octo import AGENT_FILE, AGENT_TYPES
-from octoc.compiler.inputs.skill import SKILL, needs_front_matter
+from octoc.compiler.inputs.agents.tool_lists import names_in
+from octoc.compiler.inputs.skill import MAX_NAME, OCTOMIND, SKILL, SkillClient, skill_client
 from octoc.compiler.model.documents import kept
+from octoc.compiler.scope.hosts import HOST_TOOLS, host_name
 from octoc.diagnostics.model import Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import check as rules
@@ -24,6 +27,7 @@ from octoc.names import is_name
 
 _RESTRICTING = frozenset({"allowed-tools", "allowed_tools", "allowedTools"})
 """What skills and commands of Claude Code, and other clients, call the tools of an agent."""
+_RESTRICTING_SKILLS = frozenset({"tools", "allowed_tools", "allowedTools"})
 _NAMES = "expected letters, digits, `-`, `_` and `.`, starting with a letter or a digit"
 _USUAL_AGENT_NAME = re.compile(r"[a-z0-9][a-z0-9-]*\Z")
 
@@ -38,12 +42,14 @@ def is_documentation(values: Mapping[str, Any], inspection: FileInspection) -> b
     """Report and cut a Markdown file without a name among Claude Code's agents; tell whether it is one."""
     if not inspection.file.dialect.needs_name or values.get("name") is not None:
         return False
+    is_agent = not {"description", "tools", "model"}.isdisjoint(values)
     inspection.report(
         rules.AGENT_WITHOUT_NAME,
         "the file has no `name`: it is taken for documentation and skipped",
         (),
         cut=(),
         help="add `name` and `description` to make it an agent",
+        severity=Severity.WARNING if is_agent else None,
     )
     return True
 
@@ -60,7 +66,9 @@ def check_agent(values: Mapping[str, Any], inspection: FileInspection) -> None:
             key=True,
             help="call it `tools`" if "tools" not in values else "delete it: `tools` says what the agent has",
         )
-    report_unknown_fields(values, fields(AGENT_MD) | restricting, (), inspection, open_ended=True)
+    report_unknown_fields(
+        values, fields(AGENT_MD) | restricting, (), inspection, open_ended=True, of_others=KEYS_OF_CLIENTS
+    )
     name = values.get("name")
     if name is None:
         name = agent_name_from_path(inspection.file.display)
@@ -93,12 +101,30 @@ def check_agent(values: Mapping[str, Any], inspection: FileInspection) -> None:
 
 
 def check_skill(values: Mapping[str, Any], inspection: FileInspection) -> None:
-    """Check a skill whose schema is met."""
-    report_unknown_fields(values, fields(SKILL), (), inspection, open_ended=True)
-    if needs_front_matter(inspection.file.display, inspection.file.tap):
-        _check_strict_skill(values, inspection)
-    else:
-        _check_lenient_skill(values, inspection)
+    """Check a skill whose schema is met, by the rules of the client in whose folder it lies."""
+    reader = skill_client(inspection.file.display, inspection.file.tap)
+    restricting = {key for key in _RESTRICTING_SKILLS & values.keys() if _names_tools(values[key])}
+    for key in sorted(restricting):
+        inspection.report(
+            rules.RESTRICTION_NOT_IN_FORCE,
+            f"{reader.client} does not read `{key}` in a skill",
+            (key,),
+            key=True,
+            help="call it `allowed-tools`" if "allowed-tools" not in values else "delete it: `allowed-tools` is there",
+        )
+    report_unknown_fields(values, fields(SKILL) | restricting, (), inspection, open_ended=True)
+    if values:  # a file without front matter is reported where it is read
+        _check_needs(values, reader, inspection)
+    _check_name(values, reader, inspection)
+    description = " ".join(str(values.get("description") or "").split())
+    if 0 < reader.max_description < len(description):
+        inspection.report(
+            rules.LONG_SKILL_TEXT,
+            f"the description has {len(description):,} characters, {reader.client} reads at most "
+            f"{reader.max_description:,}: {reader.too_long}",
+            ("description",),
+            help="say first what the skill does and when it is needed; move the rest to the text of the skill",
+        )
 
 
 def in_one_line(text: str) -> str:
@@ -106,54 +132,76 @@ def in_one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _check_strict_skill(values: Mapping[str, Any], inspection: FileInspection) -> None:
-    """Check what Octomind, Octo and Codex want of a skill."""
-    folder = PurePosixPath(inspection.file.display).parent.name
+def _names_tools(value: Any) -> bool:
+    """Tell whether a list has tools of Claude Code alone; other programs have lists of this name, too."""
+    names = [name for name, _ in names_in(value)]
+    return bool(names) and all(host_name(name) in HOST_TOOLS or name.startswith("mcp__") for name in names)
+
+
+def _check_needs(values: Mapping[str, Any], reader: SkillClient, inspection: FileInspection) -> None:
     for key in ("name", "description"):
-        if key not in values:
-            message = f"the file has no `{key}`"
+        if key in values:
+            continue
+        if key in reader.needs:
             inspection.report(
-                rules.MISSING_KEY, message, (), cut=(), help=f"add `{key}`: clients skip the skill without it"
+                rules.MISSING_KEY,
+                f"the skill has no `{key}`: {reader.client} skips it",
+                (),
+                cut=(),
+                help=f"add `{key}`",
             )
+            continue
+        if key == "name" and not reader.wants:
+            continue  # the folder's name stands in
+        effect = f"{reader.client} wants it" if reader.wants else f"{reader.client} takes its first paragraph"
+        inspection.sink.report(
+            rules.MISSING_KEY,
+            f"the skill has no `{key}`: {effect}, and other clients skip the skill",
+            at=Place(file=inspection.file.display),
+            help=f"add `{key}`",
+            severity=Severity.WARNING,
+            subject=f"{reader.client} {key}",
+        )
+
+
+def _check_name(values: Mapping[str, Any], reader: SkillClient, inspection: FileInspection) -> None:
+    """Report a name that is not valid, too long, or not the folder's."""
+    folder = PurePosixPath(inspection.file.display).parent.name
     name = values.get("name", folder)
     if not is_name(name):
-        inspection.report(rules.BAD_NAME, f"`{in_one_line(name)}` is not a valid name: {_NAMES}", ("name",), cut=())
-    elif name != folder:
+        if reader is OCTOMIND:
+            inspection.report(rules.BAD_NAME, f"`{in_one_line(name)}` is not a valid name: {_NAMES}", ("name",), cut=())
+            return
+        inspection.cuts.add(("name",))
+    if len(name) > MAX_NAME:
+        inspection.report(
+            rules.LONG_SKILL_TEXT,
+            f"the name has {len(name)} characters: the Agent Skills specification allows {MAX_NAME}",
+            ("name",),
+            help="shorten it, and call the folder as the skill",
+        )
+    if name == folder:
+        return
+    if reader is OCTOMIND:
         inspection.report(
             rules.SKILL_NAME_DIFFERS,
             f"skill `{name}` is in folder `{folder}`: Octomind never activates it",
             ("name",),
             help="give folder and skill the same name",
         )
-
-
-def _check_lenient_skill(values: Mapping[str, Any], inspection: FileInspection) -> None:
-    """Check a skill that Claude Code takes without a name or a description."""
-    place = Place(file=inspection.file.display)
-    folder = PurePosixPath(inspection.file.display).parent.name
-    if "description" not in values and "name" in values:
-        inspection.sink.report(
-            rules.MISSING_KEY,
-            "the skill has no `description`: Claude Code takes its first paragraph, and other clients skip it",
-            at=place,
-            help="add `description`: what the skill teaches and when it is needed",
-            severity=Severity.WARNING,
-            subject="lenient",
-        )
-    name = values.get("name", folder)
-    if not is_name(name):
-        inspection.cuts.add(("name",))
-    if name != folder:
-        differs = f"skill `{name}` is in folder `{folder}`"
-        invalid = f"`{in_one_line(name)}` is not a valid name: {_NAMES}"
-        inspection.sink.report(
-            rules.SKILL_NAME_DIFFERS if is_name(name) else rules.BAD_NAME,
-            differs if is_name(name) else invalid,
-            at=place.child("name"),
-            help=f"the Agent Skills specification wants the folder's name; Claude Code calls the skill `{folder}`",
-            severity=Severity.INFO,
-            subject="lenient",
-        )
+        return
+    shown = in_one_line(name)
+    calls = f"; {reader.client} calls the skill `{folder}`" if reader.calls_by_folder else ""
+    differs = rules.SKILL_NAME_DIFFERS, f"skill `{shown}` is in folder `{folder}`"
+    rule, message = differs if is_name(name) else (rules.BAD_NAME, f"`{shown}` is not a valid name: {_NAMES}")
+    inspection.sink.report(
+        rule,
+        message,
+        at=Place(file=inspection.file.display).child("name"),
+        help=f"the Agent Skills specification wants the folder's name{calls}",
+        severity=Severity.INFO,
+        subject=f"{reader.client} name",
+    )
 
 
 def _usual(name: str) -> str:

@@ -6,10 +6,12 @@ import datetime as dt
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from octoc.compiler.check.inspection import FileInspection
 from octoc.compiler.fixes.edits import MakeFix, renamed
 from octoc.diagnostics.model import KeyPath, Place
-from octoc.diagnostics.rule import Rule
+from octoc.diagnostics.rule import Rule, Severity
 from octoc.diagnostics.rules import check as rules
 from octoc.diagnostics.suggest import did_you_mean
 from octoc.json_types import json_type
@@ -87,6 +89,8 @@ def _wrong_type(error: ValidationError, path: KeyPath, inspection: FileInspectio
         cut=kind.cut_of(path),
         label=f"expected {expected}",
         help=advice,
+        # Clients leave out some keys of a type that they do not expect, and read the rest.
+        severity=Severity.WARNING if schema.get("x-octoc-ignored") else None,
     )
 
 
@@ -98,7 +102,7 @@ def _missing(error: ValidationError, path: KeyPath, inspection: FileInspection) 
     cut = inspection.file.kind.cut_of(path)
     # A default stands in for what is missing.
     if inspection.file.kind.has_defaults and inspection.file.kind.unit_of(path) is None:
-        inspection = FileInspection(file=inspection.file, sink=inspection.sink, converted=inspection.converted)
+        inspection = attrs.evolve(inspection, cuts=set())
     for key in (key for key in _strings(error.validator_value) if key not in instance):
         meant = [name for name in unknown if did_you_mean(name, [key])]
         example = known.get(key, {}).get("description", "")

@@ -184,12 +184,18 @@ def _known_files(folder: Path, names: list[str], kinds: FileKinds) -> Iterator[t
     for name in names:
         path = folder / name
         for known in kinds_from_path(path, kinds) or (None,):
-            if known is not None and known.kind.syntax == "markdown" and not opens(_head(path)):
-                continue  # prose, whatever the file is called
+            if known is not None and _is_prose(path, known):
+                continue
             wanted = _looked_into(path, kinds) if known is None or known.kind.scan == "never" else known
             # Others use the names of these folders as well.
             if wanted is not None and _is_wanted(path, wanted.kind) and _has_servers(path, wanted):
                 yield path, wanted
+
+
+def _is_prose(path: Path, known: Known) -> bool:
+    """Tell whether a Markdown file has no front matter and is in no client's folder, where one is expected."""
+    is_markdown = (known.dialect.syntax or known.kind.syntax) == "markdown"
+    return is_markdown and not (known.kind.bare and known.dialect.home) and not opens(_head(path))
 
 
 def _has_servers(path: Path, known: Known) -> bool:

@@ -10,6 +10,8 @@ from typing import Generic, TypeVar
 import attrs
 
 from octoc.compiler.inputs.agents import claude as claude_agents
+from octoc.compiler.inputs.agents.clients import CLIENT_AGENT
+from octoc.compiler.inputs.agents.keys import CLIENT_AGENTS
 from octoc.compiler.inputs.agents.manifest import AGENT_MANIFEST
 from octoc.compiler.inputs.agents.markdown import AGENT_MD
 from octoc.compiler.inputs.agents.octo import OCTO
@@ -62,7 +64,7 @@ T = TypeVar("T")
 KINDS = (
     *(WORKSPACE, MCP, CAPABILITY_CONFIG, CAPABILITY_PROVIDER, AGENT_MANIFEST, AGENT_MD, SKILL),
     *(SNAPSHOT, FIXTURES, NEEDS, EXPANDED, SCOPES, OCTOPUS_EXPORT, BACKGROUND),
-    *(CLAUDE_SETTINGS, CLAUDE_PLUGIN, CLAUDE_MARKETPLACE),
+    *(CLAUDE_SETTINGS, CLAUDE_PLUGIN, CLAUDE_MARKETPLACE, CLIENT_AGENT),
 )
 """octoc's own kinds of files."""
 DIALECTS = (
@@ -71,6 +73,7 @@ DIALECTS = (
     *(LIBRECHAT, MCP_AGENT, GOOSE, GOOSE_RECIPE, CONTINUE, CONTINUE_JSON, APM, CRUSH, AMP, CODEX_PLUGIN),
     DOCKER,
     *(CLAUDE_MANAGED, PLUGIN, PLUGIN_MANIFEST, UNNAMED),
+    *CLIENT_AGENTS,
 )
 """octoc's own dialects."""
 

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
+import attrs
+
 from octoc.plugin.file_kinds import ANY, FileKind
 
 SKILL_FOLDERS = (".octo/skills", ".agents/skills", ".claude/skills")
@@ -17,16 +19,59 @@ PROSE_FILES = frozenset({"AGENTS.md", "CLAUDE.md", "README.md"})
 """Markdown for people and models that defines nothing."""
 
 
-_STRICT_FOLDERS = frozenset({".octo", ".agents"})
+@attrs.frozen(kw_only=True)
+class SkillClient:
+    """What the client of a folder of skills does with a SKILL.md.
 
-
-def needs_front_matter(display: str, tap: str | None) -> bool:
-    """Tell whether the clients of a skill skip it without `name` and `description`.
-
-    Octomind, Octo and Codex do. Claude Code takes the folder's name and the first paragraph instead.
-    Source: Claude Code, skills, frontmatter reference; Codex, skills.
+    Args:
+        needs: the keys without which the client skips the skill.
+        wants: keys that its documentation requires; what it does without them is unknown.
+        max_description: how many characters of a description it reads; 0 is all.
+        too_long: what it does with a longer one.
+        calls_by_folder: it calls the skill as its folder, whatever `name` says.
     """
-    return tap is not None or not _STRICT_FOLDERS.isdisjoint(PurePosixPath(display).parts)
+
+    client: str
+    needs: tuple[str, ...] = ()
+    wants: tuple[str, ...] = ()
+    max_description: int = 0
+    too_long: str = ""
+    calls_by_folder: bool = False
+
+
+_BOTH = ("name", "description")
+_NO_MORE = "the Agent Skills specification allows no more"
+
+OCTOMIND = SkillClient(client="Octomind", needs=_BOTH)
+_ANY = SkillClient(client="Claude Code", calls_by_folder=True)
+_CODEX = SkillClient(client="Codex", needs=("description",), max_description=1024, too_long="Codex skips the skill")
+# Source: Claude Code 2.1, skills, frontmatter reference; Codex, `core-skills/src/loader.rs` (June 2026); Gemini CLI
+# 0.56, `skillLoader.ts`; OpenCode 1.17, `skill/index.ts`; Visual Studio Code 1.109 and Kiro, agent skills.
+_CLIENTS = {
+    ".claude": SkillClient(
+        client="Claude Code", max_description=1536, too_long="its model does not see the rest", calls_by_folder=True
+    ),
+    ".octo": SkillClient(client="Octo", needs=_BOTH),
+    ".agents": _CODEX,
+    ".codex": _CODEX,
+    ".gemini": SkillClient(client="Gemini CLI", needs=_BOTH),
+    ".opencode": SkillClient(client="OpenCode", needs=_BOTH),
+    ".github": SkillClient(client="GitHub Copilot", wants=_BOTH, max_description=1024, too_long=_NO_MORE),
+    ".kiro": SkillClient(client="Kiro", wants=_BOTH, max_description=1024, too_long=_NO_MORE),
+    ".cursor": SkillClient(client="Cursor", wants=_BOTH),
+    ".factory": SkillClient(client="Factory", wants=_BOTH),
+}
+"""By the folder of a client in which a skill lies; `.agents` is shared by several."""
+MAX_NAME = 64
+"""Characters of a name, by the Agent Skills specification."""
+
+
+def skill_client(display: str, tap: str | None) -> SkillClient:
+    """Return the client of the innermost folder of a client around a skill; elsewhere, as in plugins, Claude Code."""
+    if tap:
+        return OCTOMIND
+    folders = (part for part in reversed(PurePosixPath(display).parts) if part in _CLIENTS)
+    return _CLIENTS.get(next(folders, ""), _ANY)
 
 
 def first_paragraph(body: str) -> str:
@@ -58,7 +103,6 @@ SKILL = FileKind(
     ),
     bare="octoc.compiler.read.bare_skill:read_bare_skill",
     check="octoc.compiler.check.markdown:check_skill",
-    definitions=frozenset({SKILL_FILE}),
     patterns=(SKILL_FILE,),
     recognize=is_skill,
     other_names=PROSE_FILES,

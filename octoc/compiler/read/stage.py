@@ -19,7 +19,6 @@ from octoc.compiler.read.text import Limit, load_bytes, load_text, snapshot_limi
 from octoc.compiler.read.toml import leading_headers, read_toml, toml_comments
 from octoc.compiler.workspace.paths import file_at
 from octoc.diagnostics.model import DiagnosticSink, Place
-from octoc.diagnostics.rules import read as rules
 from octoc.plugin.file_kinds import Converted, FileKind, Syntax, load_function
 
 
@@ -138,13 +137,9 @@ def _parsed(file: FoundFile, text: str, digest: str, sink: DiagnosticSink) -> Do
         values = kind.read(text, place, sink)
         return None if values is None else Document(file=file, values=values, digest=digest)
     if syntax == "markdown":
-        if file.path.name not in kind.definitions and not opens(text):
-            sink.report(rules.NOT_AN_AGENT, f"`{file.display}` has no front matter, so it defines no agent", at=place)
-            return None
         if kind.bare is not None and not opens(text):
-            bare = load_function(kind.bare)(file, sink)
-            if bare is not None:
-                return Document(file=file, values=bare, digest=digest, body=text)
+            bare = load_function(kind.bare)(file, text, sink)
+            return None if bare is None else Document(file=file, values=bare, digest=digest, body=text)
         from octoc.compiler.read.frontmatter import read_front_matter  # loads PyYAML
 
         found = read_front_matter(text, place, sink)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
-from octoc.compiler.fixes.edits import renamed
+from octoc.compiler.fixes.edits import MakeFix, renamed, replaced
 from octoc.compiler.model.located import Located
 from octoc.compiler.model.resolved import Agent, Server, ServerGrant
 from octoc.compiler.resolve.spelling import qualified
@@ -23,7 +23,7 @@ from octoc.diagnostics.rules.resolve import (
     TOOL_ON_UNLISTED_SERVER,
     UNKNOWN_TOOL,
 )
-from octoc.diagnostics.suggest import did_you_mean, slips_of
+from octoc.diagnostics.suggest import did_you_mean, near_miss, slips_of
 from octoc.lists import name_list
 from octoc.names import any_glob_matches, glob_matches
 
@@ -80,6 +80,7 @@ def select_tools(
             f"nothing in the tools of agent `{agent.name}` is a tool; the agent is left out",
             at=agent.source.place.child("tools"),
             help="name at least one tool that exists, or remove `tools` to inherit all",
+            severity=Severity.WARNING if agent.source.kind == "claude" else None,
         )
     if is_left_out:
         return None
@@ -183,15 +184,34 @@ def _report_unknown(
         f"tool `{entry.value}` of agent `{agent.name}` is not found",
         at=entry.place,
         help=_meant(entry.value, known) or _about_server(entry.value, servers),
-        severity=Severity.WARNING,
-        fix=renamed(entry.place, entry.value, known),
+        severity=_severity(entry, agent, servers),
+        fix=renamed(entry.place, entry.value, known) or _near_tool(entry),
         subject=entry.value,
     )
 
 
+def _near_tool(entry: Located[str]) -> MakeFix | None:
+    name = host_name(entry.value)
+    near = near_miss(name, HOST_TOOLS)
+    if near is None:
+        return None
+    new = near + entry.value.removeprefix(name)
+    return replaced(entry.place, entry.value, new, f"write `{new}`")
+
+
+def _severity(entry: Located[str], agent: Agent, servers: Mapping[str, Server]) -> Severity:
+    """Return how sure it is that a tool is a mistake: Claude Code gets new tools with each version."""
+    is_bare = "__" not in entry.value and qualified(entry.value, servers) is None
+    if agent.source.kind != "claude" or not is_bare or near_miss(host_name(entry.value), HOST_TOOLS):
+        return Severity.WARNING
+    return Severity.INFO
+
+
 def _meant(text: str, known: Sequence[str]) -> str | None:
     """Return the names that an entry may mean; for `Name(…)`, the tools of the host."""
-    return did_you_mean(host_name(text).removeprefix(_CLAUDE_PREFIX), known)
+    name = host_name(text).removeprefix(_CLAUDE_PREFIX)
+    near = near_miss(name, HOST_TOOLS)
+    return f"did you mean `{near}`?" if near else did_you_mean(name, known)
 
 
 def _about_server(text: str, servers: Mapping[str, Server]) -> str | None:

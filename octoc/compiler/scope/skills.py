@@ -52,4 +52,5 @@ def _report_unknown(agent: Agent, reference: Located[str], fleet: Fleet, sink: D
         help=near or f"add `{folder}/{reference.value}/SKILL.md`, or delete the name{elsewhere}",
         severity=Severity.INFO if is_claudes and not slips_of(reference.value, fleet.skills) else None,
         fix=renamed(reference.place, reference.value, fleet.skills),
+        subject=f"skills of {agent.source.place.file}",
     )

@@ -90,9 +90,16 @@ EXTRA_ROLES = rule(
 RESTRICTION_NOT_IN_FORCE = rule(
     "OCT746",
     "restriction-not-in-force",
-    "An agent names its tools by a key that its client does not read.",
+    "An agent or a skill names its tools by a key that its client does not read.",
     Severity.WARNING,
-    kinds=groups.AGENT_MD,
+    kinds=groups.CLIENT_AGENTS | groups.AGENT_MD | groups.SKILLS,
+)
+LONG_SKILL_TEXT = rule(
+    "OCT735",
+    "long-skill-text",
+    "A skill's name or description is longer than its client reads.",
+    Severity.WARNING,
+    kinds=groups.SKILLS,
 )
 SKILL_NAME_DIFFERS = rule(
     "OCT244",

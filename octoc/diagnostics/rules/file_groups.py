@@ -4,13 +4,14 @@ from __future__ import annotations
 
 MCP = frozenset({"mcp"})
 AGENT_MD = frozenset({"agent-md"})
+CLIENT_AGENTS = frozenset({"client-agent"})
 MANIFESTS = frozenset({"agent-manifest"})
 AGENTS = AGENT_MD | MANIFESTS
 PROVIDERS = frozenset({"capability-provider"})
 CAPABILITIES = frozenset({"capability-config"}) | PROVIDERS
 SKILLS = frozenset({"skill"})
 TAPS = CAPABILITIES | MANIFESTS | SKILLS
-MARKDOWN = AGENT_MD | SKILLS
+MARKDOWN = AGENT_MD | CLIENT_AGENTS | SKILLS
 WIRED = PROVIDERS | MANIFESTS
 """Files of a tap that refer to servers and grant tools."""
 SERVERS = MCP | WIRED | AGENT_MD

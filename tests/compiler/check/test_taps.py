@@ -102,8 +102,8 @@ WHOLE_FILE: list[tuple[FileKind, str, str, str, str]] = [
         "expected a string for `disallowedTools[1]`, found a whole number",
         "3",
     ),
-    (SKILL, front("name: commit-messages"), "OCT202", "the file has no `description`", ""),
-    (SKILL, front("description: d"), "OCT202", "the file has no `name`", ""),
+    (SKILL, front("name: commit-messages"), "OCT202", "the skill has no `description`: Octomind skips it", ""),
+    (SKILL, front("description: d"), "OCT202", "the skill has no `name`: Octomind skips it", ""),
     (
         SKILL,
         front("name: Commit Messages\ndescription: d"),

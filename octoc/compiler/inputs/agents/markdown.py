@@ -34,6 +34,7 @@ AGENT_MD = FileKind(
         *units_under("mcpServers", ANY, ANY, of=SERVER_UNITS),
         *units_under(of=_UNUSED_BY_OCTOC),
     ),
+    bare="octoc.compiler.read.bare_agent:read_bare_agent",
     check="octoc.compiler.check.markdown:check_agent",
     exclude="octoc.compiler.check.markdown:is_documentation",
     content_patterns=("agents/*.md",),

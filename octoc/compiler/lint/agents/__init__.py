@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from octoc.compiler.lint.agents.budget import check_budget
+from octoc.compiler.lint.agents.clients import check_client_tools
 from octoc.compiler.lint.agents.fields import check_descriptions, check_empty_tools, check_models
 from octoc.compiler.lint.agents.surface import check_surface
 from octoc.compiler.lint.agents.tools import check_bare_tools
 
 __all__ = ["CHECKS"]
 
-CHECKS = (check_empty_tools, check_descriptions, check_models, check_bare_tools, check_surface, check_budget)
+CHECKS = (
+    *(check_empty_tools, check_descriptions, check_models, check_bare_tools, check_surface, check_budget),
+    check_client_tools,
+)

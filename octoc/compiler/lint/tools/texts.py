@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 
+from octoc.compiler.inputs.agents.clients import AgentDialect
 from octoc.compiler.lint.tools.recorded import RecordedTool, recorded_tools
 from octoc.compiler.model.build import Build
 from octoc.diagnostics.model import KeyPath, Place
@@ -62,6 +63,12 @@ def texts_of(build: Build) -> Iterator[LintedText]:
             value=skill.source.description, what=f"the description {whose}", place=_key(place, "description")
         )
         yield LintedText(value=skill.source.body, what=f"the text {whose}", place=place, kind="prompt")
+
+    for document in build.checked.documents:
+        description = document.values.get("description")
+        if isinstance(document.file.dialect, AgentDialect) and isinstance(description, str):
+            what = f"the description of agent `{document.file.path.stem}`"
+            yield LintedText(value=description, what=what, place=document.place("description"))
 
 
 def _key(place: Place, key: str) -> Place:

@@ -185,6 +185,8 @@ def test_a_manifests_budget_is_of_its_capabilities(tmp_path: Path) -> None:
         ("claude", "mcp__jra", "no server is called `jra`: did you mean `jira`?"),
         ("claude", "mcp__weather__now", None),
         ("claude", "Raed", "did you mean `Read`?"),
+        ("claude", "Graep", "did you mean `Grep`?"),
+        ("claude", "Wrote", "did you mean `Write`?"),
         ("claude", "Workflow(fast:review)", None),
         ("claude", "Workflwo(fast:review)", "did you mean `Workflow`?"),
         ("claude", "search", "did you mean `WebSearch` or `ToolSearch`?"),
@@ -199,7 +201,9 @@ def test_what_is_found_nowhere_has_a_next_step(lint: Lint, kind: str, entry: str
     servers = {"github": {"command": "x"}, "jira": {"command": "y"}}
     linted = lint(agent(f"description: An agent.\ntools: Read, {entry}", path), servers=servers)
     assert [found.help for found in linted.of("OCT321")] == ([] if hint is None else [hint])
-    assert [found.severity for found in linted.of("OCT321")] == ([] if hint is None else [Severity.WARNING])
+    # A bare name that is near no tool may be one of a newer version of the client.
+    severity = Severity.INFO if entry in ("search", "Imagine") else Severity.WARNING
+    assert [found.severity for found in linted.of("OCT321")] == ([] if hint is None else [severity])
 
 
 def test_tools_of_servers_elsewhere_are_one_info(lint: Lint) -> None:

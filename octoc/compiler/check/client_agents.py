@@ -1,0 +1,83 @@
+"""Agents of other clients, by the rules of the client that reads them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from octoc.compiler.check.fields import report_unknown_fields
+from octoc.compiler.check.inspection import FileInspection
+from octoc.compiler.check.translate import report_errors
+from octoc.compiler.inputs.agents.clients import AgentDialect
+from octoc.compiler.inputs.agents.keys import KEYS_OF_CLIENTS
+from octoc.compiler.inputs.agents.tool_lists import names_in
+from octoc.diagnostics.rule import Severity
+from octoc.diagnostics.rules import check as rules
+from octoc.diagnostics.suggest import did_you_mean
+
+if TYPE_CHECKING:
+    from jsonschema.protocols import Validator
+
+_CHANGING = frozenset({"bash", "shell", "execute", "edit", "multiedit", "write", "create", "*"})
+"""Tools that write or run: an agent that may use one is hardly restricted."""
+
+
+def check_client_agent(values: Mapping[str, Any], inspection: FileInspection) -> None:
+    """Check an agent by the schema of its client; report keys without effect."""
+    dialect = inspection.file.dialect
+    if not isinstance(dialect, AgentDialect) or dialect.skips(inspection.file.path):
+        return
+    judged = attrs.evolve(inspection, effect=dialect.effect)
+    report_errors(_validator_of(dialect).iter_errors(values), judged)
+    for key in sorted(dialect.unread.keys() & values.keys()) if not dialect.is_closed else ():
+        report_unread(key, values, dialect.unread[key], inspection)
+    known = frozenset(dialect.schema.get("properties", {}))
+    if dialect.refused_keys:
+        _report_refused(values, known, dialect, judged)
+    elif not dialect.is_closed:
+        report_unknown_fields(
+            values, known | dialect.unread.keys(), (), inspection, open_ended=True, of_others=KEYS_OF_CLIENTS
+        )
+
+
+def report_unread(key: str, values: Mapping[str, Any], advice: str, inspection: FileInspection) -> None:
+    """Report a key that restricts tools in other clients, and not in the client of the file."""
+    is_list = not key.lower().startswith("dis")
+    weak = is_list and not _CHANGING.isdisjoint(name.lower() for name, _ in names_in(values[key]))
+    has_tools = "tools" in values and key != "tools"
+    inspection.report(
+        rules.RESTRICTION_NOT_IN_FORCE,
+        f"{inspection.file.dialect.client} does not read `{key}` in an agent"
+        + ("" if has_tools else ", so the agent has every tool"),
+        (key,),
+        key=True,
+        help=advice,
+        severity=Severity.INFO if weak and key == "tools" else None,
+    )
+
+
+def _report_refused(
+    values: Mapping[str, Any], known: frozenset[str], dialect: AgentDialect, inspection: FileInspection
+) -> None:
+    """Report unknown keys of a client that refuses them and whose keys change with its version."""
+    for key in values.keys() - known - dialect.unread.keys():
+        if re.match(dialect.refused_keys, str(key)):
+            inspection.report(
+                rules.UNKNOWN_FIELD,
+                f"unknown field `{key}`",
+                (key,),
+                key=True,
+                help=did_you_mean(str(key), known) or "delete it",
+                severity=Severity.WARNING,
+            )
+
+
+@cache
+def _validator_of(dialect: AgentDialect) -> Validator:
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator(dialect.schema)

@@ -1,0 +1,32 @@
+"""GitHub Copilot's agents, in Visual Studio Code too; older ones are chat modes.
+
+Source: GitHub, custom agents configuration (2026-06); Visual Studio Code 1.109, `promptValidator.ts` and custom agents.
+Both ignore unknown keys and tools, so octoc reports none of them as an error. Names of tools are found in any case.
+"""
+
+from octoc.compiler.inputs.agents.clients import ANYTHING, AgentDialect, object_schema, unread
+
+_KEYS = (
+    *("name", "description", "target", "tools", "model", "disable-model-invocation", "user-invocable"),
+    *("user-invokable", "infer", "mcp-servers", "metadata", "argument-hint", "handoffs", "agents"),
+    *("advancedOptions", "hooks", "github", "skills", "mode"),
+)
+
+COPILOT = AgentDialect(
+    name="copilot",
+    client="GitHub Copilot",
+    patterns=(".github/agents/*.md", ".github/chatmodes/*.md", "*.agent.md", "*.chatmode.md"),
+    folders=(".github/agents",),
+    home=".github",
+    schema=object_schema(dict.fromkeys(_KEYS, ANYTHING)),
+    builtin=frozenset({
+        "execute", "shell", "bash", "powershell", "read", "NotebookRead", "edit", "MultiEdit", "write", "NotebookEdit",
+        "search", "grep", "glob", "agent", "custom-agent", "task", "web", "WebSearch", "WebFetch", "todo", "TodoWrite",
+        "codebase", "fetch", "githubRepo", "usages", "editFiles", "runCommands", "problems", "terminalLastCommand",
+        "view", "create", "apply_patch", "rg", "web_fetch", "web_search", "ask_user", "report_intent", "sql", "skill",
+        "read_bash", "write_bash", "stop_bash", "list_bash", "store_memory", "todos", "changes", "thinking", "new",
+        "terminalSelection", "testFailure", "runTests", "extensions", "vscodeAPI", "openSimpleBrowser", "runSubagent",
+    }),
+    ignores_case=True,
+    unread=unread("name the tools that it may use in `tools`"),
+)  # fmt: skip

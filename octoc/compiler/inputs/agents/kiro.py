@@ -1,0 +1,58 @@
+"""Kiro's agents: JSON of its command line, and Markdown, whose text is the prompt.
+
+Source: Kiro, agent configuration reference (2026-11); the JSON form is that of Amazon Q Developer CLI. Markdown without
+front matter is often a prompt that a JSON file names.
+"""
+
+from octoc.compiler.inputs.agents.clients import ANYTHING, NAMES, TABLE, TEXT, AgentDialect, object_schema
+
+_NULLABLE = {"type": ["string", "null"]}
+_BUILTIN = frozenset({
+    "read", "fs_read", "write", "fs_write", "shell", "execute_bash", "execute_cmd", "aws", "use_aws", "grep", "glob",
+    "code", "web_fetch", "web_search", "introspect", "report", "gh_issue", "knowledge", "thinking", "todo", "todo_list",
+    "session", "delegate", "subagent", "use_subagent", "web", "context", "spec", "agent_crew",
+})  # fmt: skip
+_KEYS = dict.fromkeys(
+    (
+        *("$schema", "name", "description", "prompt", "mcpServers", "tools", "toolAliases", "allowedTools"),
+        *("toolsSettings", "resources", "hooks", "includeMcpJson", "useLegacyMcpJson", "includePowers", "model"),
+        *("keyboardShortcut", "welcomeMessage", "permissions", "excludedTools", "inclusion", "color"),
+    ),
+    ANYTHING,
+)
+
+KIRO = AgentDialect(
+    name="kiro",
+    client="Kiro",
+    patterns=(".kiro/agents/**/*.md",),
+    folders=(".kiro/agents",),
+    home=".kiro",
+    schema=object_schema(_KEYS),
+    builtin=_BUILTIN,
+    tools=("tools", "allowedTools"),
+    bare="prose",
+)
+KIRO_JSON = AgentDialect(
+    name="kiro-json",
+    client="Kiro",
+    patterns=(".kiro/agents/**/*.json",),
+    home=".kiro",
+    syntax="json",
+    effect="Kiro does not load the agent",
+    schema=object_schema(
+        {
+            **_KEYS,
+            "name": TEXT,
+            "description": _NULLABLE,
+            "prompt": _NULLABLE,
+            "model": _NULLABLE,
+            "mcpServers": TABLE,
+            "tools": NAMES,
+            "allowedTools": NAMES,
+            "toolAliases": TABLE,
+            "toolsSettings": TABLE,
+        }
+    ),
+    builtin=_BUILTIN,
+    tools=("tools", "allowedTools"),
+)

@@ -1,0 +1,119 @@
+"""Rules over the tools that agents of other clients and skills name: near misses, and tools that the client lacks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from octoc.compiler.fixes.edits import replaced
+from octoc.compiler.inputs.agents.clients import AgentDialect
+from octoc.compiler.inputs.agents.tool_lists import names_in
+from octoc.compiler.model.build import Build
+from octoc.compiler.model.documents import Document
+from octoc.compiler.scope.hosts import HOST_TOOLS, host_name
+from octoc.diagnostics.model import DiagnosticSink, Place
+from octoc.diagnostics.rule import Severity
+from octoc.diagnostics.rules.resolve import UNKNOWN_TOOL
+from octoc.diagnostics.suggest import near_miss
+from octoc.lists import name_list
+from octoc.plugin.lint import lint_check
+
+_SHOWN = 5
+_OF_A_SERVER = re.compile(r"[/@*:.]|__|\Amcp_")
+
+
+@lint_check(UNKNOWN_TOOL)
+def check_client_tools(build: Build, sink: DiagnosticSink) -> None:
+    """Report tools that the client of an agent does not have: a near miss always, another where the client refuses it.
+
+    Any other name may be a tool of a plugin, an extension or a server.
+    """
+    for document in build.checked.documents:
+        dialect = document.file.dialect
+        if isinstance(dialect, AgentDialect):
+            if not dialect.skips(document.file.path):
+                _check_agent(document, dialect, sink)
+        elif document.file.kind.role == "skills":
+            _check_skill(document, sink)
+
+
+def _check_agent(document: Document, dialect: AgentDialect, sink: DiagnosticSink) -> None:
+    if dialect.wants_known:
+        _check_refused(document, dialect, sink)
+        return
+    for name, at in _tools(document, dialect):
+        near = near_miss(name, dialect.builtin, ignores_case=dialect.ignores_case)
+        if near is not None and name not in dialect.elsewhere and not _OF_A_SERVER.search(name):
+            _report_miss(name, near, f"{dialect.client} has no tool `{name}`", at, sink)
+    _report_elsewhere(document, dialect, sink)
+
+
+def _check_skill(document: Document, sink: DiagnosticSink) -> None:
+    place = document.place("allowed-tools")
+    for name, path in names_in(document.values.get("allowed-tools")):
+        tool = host_name(name)
+        near = None if _OF_A_SERVER.search(tool) else near_miss(tool, HOST_TOOLS)
+        if near is not None and tool.casefold() != near.casefold():
+            _report_miss(tool, near, f"no client has a tool `{tool}`", place.child(*path), sink)
+
+
+def _check_refused(document: Document, dialect: AgentDialect, sink: DiagnosticSink) -> None:
+    """Report once all tools for which the client refuses the agent."""
+    refused = [
+        (name, at)
+        for name, at in _tools(document, dialect)
+        if name not in dialect.builtin and re.match(dialect.wants_known, name) is None
+    ]
+    if not refused:
+        return
+    names = tuple(dict.fromkeys(name for name, _ in refused))
+    own = {name: _own(name, dialect) for name in names}
+    advice = ", ".join(f"`{new}` for `{name}`" for name, new in own.items() if new)
+    sink.report(
+        UNKNOWN_TOOL,
+        f"{dialect.client} has no tool {_named(names)}",
+        at=refused[0][1],
+        notes=(dialect.effect,),
+        help=f"write {advice}"
+        if advice
+        else "name tools that it has; a server's tool is written `mcp_<server>_<tool>`",
+        subject=f"{document.file.display} tools",
+    )
+
+
+def _report_elsewhere(document: Document, dialect: AgentDialect, sink: DiagnosticSink) -> None:
+    foreign = [(name, at) for name, at in _tools(document, dialect) if name in dialect.elsewhere]
+    if not foreign:
+        return
+    names = tuple(dict.fromkeys(name for name, _ in foreign))
+    sink.report(
+        UNKNOWN_TOOL,
+        f"{dialect.client} has no tool {_named(names)}",
+        at=foreign[0][1],
+        help=f"write {', '.join(f'`{dialect.elsewhere[name]}` for `{name}`' for name in names)}",
+        severity=Severity.WARNING,
+        subject=f"{dialect.name} {' '.join(names)}",
+    )
+
+
+def _report_miss(name: str, near: str, message: str, at: Place, sink: DiagnosticSink) -> None:
+    fix = replaced(at, name, near, f"write `{near}`")
+    sink.report(
+        UNKNOWN_TOOL, message, at=at, help=f"did you mean `{near}`?", severity=Severity.WARNING, subject=name, fix=fix
+    )
+
+
+def _tools(document: Document, dialect: AgentDialect) -> Iterator[tuple[str, Place]]:
+    for key in dialect.tools:
+        place = document.place(key)
+        for name, path in names_in(document.values.get(key)):
+            at = place.child(*path)
+            yield name, at.key() if path and isinstance(path[-1], str) else at
+
+
+def _own(name: str, dialect: AgentDialect) -> str | None:
+    return dialect.elsewhere.get(name) or near_miss(name, dialect.builtin)
+
+
+def _named(names: tuple[str, ...]) -> str:
+    return name_list(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")

@@ -1,0 +1,50 @@
+"""Markdown without front matter in a client's folder of agents: a broken agent, or prose for people."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from octoc.compiler.inputs.agents.clients import AgentDialect
+from octoc.compiler.model.documents import FoundFile
+from octoc.diagnostics.model import DiagnosticSink, Place
+from octoc.diagnostics.rule import Severity
+from octoc.diagnostics.rules.read import NO_FRONT_MATTER, NOT_AN_AGENT
+
+_PROMPT = re.compile(
+    r"\A(?:name|description):|\b(?:you are|your (?:role|job|task|mission|goal)|act as)\b", re.IGNORECASE
+)
+_LOOKED_AT = 1500
+
+
+def read_bare_agent(file: FoundFile, text: str, sink: DiagnosticSink) -> Mapping[str, Any] | None:
+    """Report Markdown without front matter by what its client does with it; it has no values.
+
+    A text that speaks to a model, or that has keys without `---` around them, is an agent that lost its front matter.
+    """
+    dialect, place = file.dialect, Place(file=file.display)
+    is_prompt = _PROMPT.search(text[:_LOOKED_AT]) is not None
+    if not dialect.home:
+        sink.report(NOT_AN_AGENT, f"`{file.display}` has no front matter, so it defines no agent", at=place)
+        return None
+    bare = dialect.bare if isinstance(dialect, AgentDialect) else "refused"
+    if bare == "prose" or (isinstance(dialect, AgentDialect) and dialect.skips(file.path)):
+        return None
+    if bare == "agent":
+        message = f"the agent has no front matter: {dialect.client} does not know what it is for"
+        advice = "start the file with front matter that has a `description`"
+    else:
+        refuses = "refuses the file" if isinstance(dialect, AgentDialect) else "takes it for documentation"
+        message = f"the file has no front matter: {dialect.client} {refuses}"
+        advice = "start the file with front matter that has `name` and `description`, between two lines `---`"
+    is_error = is_prompt and isinstance(dialect, AgentDialect) and bare == "refused"
+    sink.report(
+        NO_FRONT_MATTER,
+        message,
+        at=place,
+        help=advice,
+        severity=Severity.ERROR if is_error else Severity.WARNING if is_prompt else Severity.INFO,
+        subject=f"bare {dialect.name}",
+    )
+    return None
