@@ -13,6 +13,7 @@ from octoc.diagnostics.model import DiagnosticSink
 
 if TYPE_CHECKING:
     from octoc.compiler.cache.store import Cache
+    from octoc.compiler.inputs.claude.user import UserScope
     from octoc.compiler.policy.lint_policy import LintPolicy
     from octoc.compiler.read.spans import SpanIndex
     from octoc.compiler.workspace.environment import Environment
@@ -41,6 +42,7 @@ class Context:
         file_kinds: the kinds of files that are read, and the forms in which clients write them.
         environment: the variables where the bundle will run; None if they are unknown.
         compares_lock: compare recorded tools with the lock; a build, which writes the lock, does not.
+        user: what the user's own files define; None where they may not be read.
         spans: turns places into lines and columns, and knows how each file is written.
         one_file: check a file by itself, so that only rules of scope FILE apply.
     """
@@ -58,6 +60,7 @@ class Context:
     policy: LintPolicy | None = None
     environment: Environment | None = None
     compares_lock: bool = False
+    user: UserScope | None = None
     spans: SpanIndex | None = None
     one_file: bool = False
     file_kinds: FileKinds = attrs.field(factory=FileKinds)

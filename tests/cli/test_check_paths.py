@@ -255,3 +255,19 @@ def test_an_address_that_is_none_is_no_bug(octoc: Run, here: Path, host: str) ->
     server = {"type": "http", "url": f"http://{host}/mcp"}
     _write(here, {".mcp.json": json.dumps({"mcpServers": {"a": server}})})
     assert ("OCT403", ".mcp.json") in _found(octoc)
+
+
+def test_the_home_folder_is_read_with_its_flag_alone(
+    octoc: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`--user` reads the names in the user's files; without it, their content makes no difference."""
+    project = tmp_path / "project"
+    (project / ".claude").mkdir(parents=True)
+    (project / ".claude/settings.json").write_text('{"permissions": {"allow": ["mcp__gone__x"]}}', encoding="utf-8")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(project)
+    assert "OCT301" not in octoc("check").out
+    assert "OCT301" in octoc("check", "--user").out
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home/.claude.json").write_text('{"mcpServers": {"gone": {}}}', encoding="utf-8")
+    assert "OCT301" not in octoc("check", "--user").out

@@ -36,6 +36,12 @@ if TYPE_CHECKING:
     help="Report only findings that FILE does not have.",
 )
 @click.option("--update-baseline", "updating", is_flag=True, help="Write all findings to the file of --baseline.")
+@click.option(
+    "--user",
+    "with_user",
+    is_flag=True,
+    help="Read Claude Code's files in the home folder, too, to tell unknown servers.",
+)
 @no_cache_option
 @format_options("full", "concise", "json", "sarif", "github", "junit")
 @fail_on_option
@@ -51,6 +57,7 @@ def command(
     since: str | None,
     baseline: Path | None,
     updating: bool,
+    with_user: bool,
     no_cache: bool,
     output_format: str,
     fail_on: str,
@@ -92,6 +99,7 @@ def command(
                 progress=progress,
                 use_cache=not no_cache,
                 environment=environment,
+                home=Path.home() if with_user else None,
             )
 
     everything = run()

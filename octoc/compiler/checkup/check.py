@@ -35,6 +35,7 @@ from octoc.diagnostics.rules.lint_policy import UNUSED_SUPPRESSION
 from octoc.plugin.manager import Plugins
 
 if TYPE_CHECKING:
+    from octoc.compiler.inputs.claude.user import UserScope
     from octoc.compiler.workspace.environment import Environment
 
 
@@ -83,6 +84,7 @@ def check_target(
     use_cache: bool = True,
     overlay: Mapping[str, bytes] = NO_OVERLAY,
     environment: Environment | None = None,
+    home: Path | None = None,
 ) -> CheckOutcome:
     """Find every mistake in `target`.
 
@@ -90,17 +92,20 @@ def check_target(
         use_cache: tell again what was found before in the same inputs, and remember what is found now.
         overlay: display path -> bytes that are read instead of what is on disk; nothing is then remembered.
         environment: what the place of running has; None says nothing of it, and nothing is reported.
+        home: the user's folder, whose files the check then reads, too; nothing is then remembered.
     """
     cache = Cache(workspace_cache(target.root) if use_cache and not overlay else None)
     loaded = load_workspace(target.root, cache=cache, progress=progress, plugins=plugins, overlay=overlay)
-    loaded = attrs.evolve(loaded, context=attrs.evolve(loaded.context, environment=environment))
+    loaded = attrs.evolve(
+        loaded, context=attrs.evolve(loaded.context, environment=environment, user=_user(home, target))
+    )
     if loaded.settings is None:
         return CheckOutcome(diagnostics=loaded.context.sink.diagnostics, read=frozenset({target.root / WORKSPACE_FILE}))
     before = loaded.context.sink.diagnostics
     together, workspaces = _found_in(target, loaded)
     read = frozenset(_read_by(together, target.root))
     # Where nothing goes through the stages, as with an octoc.toml of another name, there is nothing to save.
-    depends_on_others = any(file.kind.names_files for each in together for file in each.files)
+    depends_on_others = home is not None or any(file.kind.names_files for each in together for file in each.files)
     is_remembered = together and use_cache and not overlay and not depends_on_others
     key = _key(target, together, before, loaded.context) if is_remembered else ""
     known = recall(cache, key, kind=_KIND) if key else None
@@ -119,6 +124,14 @@ def check_target(
     if key:
         remember(cache, key, CachedOutcome(diagnostics=diagnostics), kind=_KIND)
     return CheckOutcome(diagnostics=diagnostics, read=read, workspaces=workspaces)
+
+
+def _user(home: Path | None, target: CheckTarget) -> UserScope | None:
+    if home is None:
+        return None
+    from octoc.compiler.inputs.claude.user import read_user_scope
+
+    return read_user_scope(home, target.file.parent if target.file else target.folder or target.root)
 
 
 def _found_in(target: CheckTarget, loaded: LoadedWorkspace) -> tuple[tuple[Discovered, ...], tuple[Path, ...]]:

@@ -41,17 +41,19 @@ def check_paths(
     progress: Progress = no_progress,
     use_cache: bool = True,
     environment: Environment | None = None,
+    home: Path | None = None,
 ) -> CheckedPaths:
     """Check `paths`, which exist, as `targets_of` tells; workspaces that lie in a named folder are checked, too.
 
     Args:
         environment: what the place of running has; None says nothing of it.
+        home: the user's folder, whose files the check then reads, too.
     """
     pending = targets_of(paths, cwd, workspace=workspace, kind=kind)
     parts: list[tuple[CheckTarget, CheckOutcome]] = []
     while pending:
         target = pending.pop(0)
-        checkup = check_target(target, progress=progress, use_cache=use_cache, environment=environment)
+        checkup = check_target(target, progress=progress, use_cache=use_cache, environment=environment, home=home)
         parts.append((target, checkup))
         pending.extend(not_read(target, checkup.read))
         pending.extend(CheckTarget(root=folder, shown=target.shown) for folder in checkup.workspaces)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from octoc.compiler.lint import agents, mcp, taps, tools
+from octoc.compiler.lint import agents, claude, mcp, taps, tools
 from octoc.compiler.lint.environment import check_environment
 from octoc.compiler.lint.fixtures import check_reach_of_fixtures
 from octoc.compiler.lint.servers import check_pins, check_urls
@@ -20,6 +20,7 @@ class CoreChecks:
             *taps.CHECKS,
             *mcp.CHECKS,
             *agents.CHECKS,
+            *claude.CHECKS,
             *tools.CHECKS,
             check_environment,
         )

@@ -9,6 +9,7 @@ import attrs
 from octoc.bundle.refusal import BundleError
 from octoc.compiler.context import Context
 from octoc.compiler.emit.strictness import is_strict
+from octoc.compiler.inputs.claude.user import UserScope
 from octoc.compiler.lock.content import LockContent
 from octoc.compiler.lock.text import NewerLockError, parse
 from octoc.compiler.model.build import Build
@@ -29,6 +30,7 @@ class LintRun(Build):
         has: the needs of rules that this run meets.
         environment: the variables of the environment that the bundle runs in; None unless `has` contains ENVIRONMENT.
         lock: the lock to compare with; None unless `has` contains LOCK.
+        user: what the user's own files define; None unless the check may read them.
     """
 
     plugins: Plugins
@@ -36,6 +38,7 @@ class LintRun(Build):
     has: frozenset[Requirement]
     environment: Environment | None
     lock: LockContent | None
+    user: UserScope | None = None
 
     @property
     def servers(self) -> Sequence[Server]:
@@ -58,6 +61,7 @@ def lint_workspace(build: Build, context: Context) -> LintRun:
         has=frozenset(need for need, is_met in met.items() if is_met),
         environment=context.environment,
         lock=lock,
+        user=context.user,
     )
 
 

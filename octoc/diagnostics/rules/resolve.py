@@ -7,9 +7,7 @@ from octoc.diagnostics.rules import file_groups as groups
 
 rule = partial(Rule, scope=Scope.WORKSPACE, excludes=True)
 
-UNKNOWN_SERVER = rule(
-    "OCT301", "unknown-server", "A capability, an agent or octoc.toml refers to a server that nothing defines."
-)
+UNKNOWN_SERVER = rule("OCT301", "unknown-server", "A file refers to a server that nothing defines.")
 UNKNOWN_PROVIDER = rule(
     "OCT302",
     "unknown-provider",
