@@ -124,7 +124,7 @@ def _write(path: Path, tools: Sequence[ToolText]) -> None:
         settings=Settings(search=SearchSettings(rank="bm25")),
         servers=tuple(ServerEntry(name=name, transport="stdio", command="none", listed=True) for name in servers),
         tools=entries,
-        agents=(AgentEntry(name="supervisor", kind="default", registry=everything),),
+        agents=(AgentEntry(name="supervisor", kind="octo", registry=everything),),
     )
     places = {name: place for place, name in enumerate(servers)}
     arrays = {**lexical_arrays(tools), "servers": np.array([places[tool.server] for tool in tools], np.uint16)}

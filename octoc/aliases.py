@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from typing import Literal
 
+from octoc.choices import AliasStyle
 from octoc.names import ToolId
 
 MAX_ALIAS = 64
@@ -15,8 +15,6 @@ _OUTSIDE = re.compile(r"[^A-Za-z0-9_-]")
 
 RESERVED = frozenset({"find_tools", "call_mcp_tool", "capability", "skill", "read_result"})
 """octoc's own tools: no server's tool is called so, whatever the style."""
-
-AliasStyle = Literal["qualified", "bare"]
 
 
 def sanitize(text: str) -> str:

@@ -52,12 +52,12 @@ class ContentPart:
 
 @attrs.frozen(kw_only=True)
 class Truncation:
-    """A record of one cut: `original` and `kept` are counts of `unit` (`chars`, `tokens` or `bytes`)."""
+    """A record of one cut: `original` and `kept` are counts of `unit`."""
 
     stage: str
     original: int
     kept: int
-    unit: str
+    unit: Literal["chars", "tokens", "bytes"]
 
 
 @attrs.frozen(kw_only=True)

@@ -1,10 +1,12 @@
 import hashlib
 import re
+from typing import get_args
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octoc.aliases import AliasStyle, ToolNames, alike, make_aliases, own_alias, sanitize
+from octoc.aliases import ToolNames, alike, make_aliases, own_alias, sanitize
+from octoc.choices import AliasStyle
 from octoc.names import ToolId
 
 ALIAS = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
@@ -76,10 +78,10 @@ def test_an_alias_is_a_tools_own_unless_another_would_be_called_the_same(ids: li
         assert make_aliases(ids, style) == {tool: own_alias(tool, style) for tool in ids}
 
 
-@given(st.lists(IDS, unique=True, max_size=12), st.sampled_from(["qualified", "bare"]))
-def test_aliases_are_legal_unique_and_read_back(ids: list[ToolId], style: str) -> None:
+@given(st.lists(IDS, unique=True, max_size=12), st.sampled_from(get_args(AliasStyle)))
+def test_aliases_are_legal_unique_and_read_back(ids: list[ToolId], style: AliasStyle) -> None:
     """Every alias is legal, no two are equal, and each form that names one tool resolves to it."""
-    aliases = make_aliases(ids, style=style)  # type: ignore[arg-type]
+    aliases = make_aliases(ids, style=style)
     assert set(aliases) == set(ids)
     assert all(ALIAS.match(alias) for alias in aliases.values())
     assert len(set(aliases.values())) == len(ids)

@@ -11,7 +11,7 @@ import math
 import types
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 import attrs
 
@@ -51,6 +51,15 @@ def _exactly(kind: type) -> _Convert:
     def convert(value: Any) -> Any:
         if type(value) is not kind:
             raise _expected(_WORDS[kind], value)
+        return value
+
+    return convert
+
+
+def _one_of(words: tuple[str, ...]) -> _Convert:
+    def convert(value: Any) -> Any:
+        if value not in words:
+            raise _expected(f"one of {', '.join(words)}", value)
         return value
 
     return convert
@@ -157,6 +166,8 @@ def _converter(hint: Any, of_class: Callable[[type], _Convert], make: _Make) -> 
     if isinstance(hint, type) and attrs.has(hint):
         return of_class(hint)
     origin, args = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        return _one_of(args)
     if origin in (Union, types.UnionType) and len(args) == 2 and type(None) in args:
         return _optional(_converter(next(arg for arg in args if arg is not type(None)), of_class, make))
     if origin is tuple and args[1:] == (...,):

@@ -13,6 +13,20 @@ import attrs
 
 from octoc.bundle.address import ServerAddress
 from octoc.bundle.digest import canonical_json, sha256_hex
+from octoc.choices import (
+    AgentKind,
+    AliasStyle,
+    ArgumentsMode,
+    DepsLimit,
+    GateKind,
+    KeptPart,
+    Mode,
+    Rank,
+    ResultProfile,
+    RetryMode,
+    ScopeProfile,
+    ValidateLimit,
+)
 
 
 @attrs.frozen
@@ -33,10 +47,10 @@ class ToolPolicy:
 
     glob: str
     timeout_s: float | None = None
-    retry: str | None = None
-    arguments: str | None = None
+    retry: RetryMode | None = None
+    arguments: ArgumentsMode | None = None
     max_chars: int | None = None
-    keep: str | None = None
+    keep: KeptPart | None = None
 
 
 @attrs.frozen(kw_only=True)
@@ -71,7 +85,7 @@ class ServerDefinition(ServerAddress):
     max_body_bytes: int | None = None
     max_elements: int | None = None
     inherit_env: tuple[str, ...] = ()
-    retry: str = "safe"
+    retry: RetryMode = "safe"
     trusted: bool = False
     elicitation: bool | None = None
     sampling: bool | None = None
@@ -220,10 +234,10 @@ class AgentSettings:
     whether a message activates anything without the model.
     """
 
-    results_profile: str | None = None
+    results_profile: ResultProfile | None = None
     max_chars: int | None = None
     max_tokens: int | None = None
-    keep: str | None = None
+    keep: KeptPart | None = None
     max_active: int | None = None
     max_active_tokens: int | None = None
     auto: bool | None = None
@@ -259,7 +273,7 @@ class AgentEntry:
     """
 
     name: str
-    kind: str
+    kind: AgentKind
     type: str = ""
     domain: str | None = None
     title: str = ""
@@ -298,7 +312,7 @@ class Gate:
     listed in `arrays`. A capability's place among the classes is in `data`.
     """
 
-    kind: str
+    kind: GateKind
     threshold: float
     margin: float = 0.0
     top_k: int = 3
@@ -314,17 +328,17 @@ class ResultSettings:
         profile: `octoc`, `octo` or `octopus`: whose cut and whose words.
         max_chars: longest text in code points; the tighter of it and `max_tokens` counts.
         max_tokens: longest text in tokens; 0 means unlimited (profile `octopus`: 2,000 unless set).
-        keep: what of a long text stays: `head`, `tail` or `both`. Profiles `octo` and `octopus` keep the head.
+        keep: the part of a long text that stays. Profiles `octo` and `octopus` keep the head.
         max_media_bytes: largest image, audio or blob part, in bytes of its base64 text.
         store_memory_bytes, store_disk_bytes: how much of what was left out one runtime keeps, in memory and on disk;
             0 keeps none there.
         store_s: seconds after which a kept result is forgotten.
     """
 
-    profile: str = "octoc"
+    profile: ResultProfile = "octoc"
     max_chars: int = 40000
     max_tokens: int = 0
-    keep: str = "head"
+    keep: KeptPart = "head"
     max_media_bytes: int = 5 * 1024 * 1024
     store_memory_bytes: int = 64 * 1024 * 1024
     store_disk_bytes: int = 256 * 1024 * 1024
@@ -341,7 +355,7 @@ class SearchSettings:
         means unlimited.
     """
 
-    rank: str = "default"
+    rank: Rank = "default"
     max_tokens: int = 4000
 
 
@@ -408,7 +422,7 @@ class SkillSettings:
 
     auto: bool = True
     max_per_message: int = 0
-    validate: str = "never"
+    validate: ValidateLimit = "never"
     validate_timeout_s: float = 60.0
     max_retries: int = 3
 
@@ -421,8 +435,7 @@ class Settings:
         max_active_tokens: how much active capabilities may add to a session's tools; 0 means unlimited.
         activate_timeout_s: how long connecting all servers of a capability may take.
         kept: capabilities that are never evicted.
-        arguments: what becomes of a call whose arguments are not what the tool's schema says: `error`, `warn`, `off`.
-        deps: what activation does about dependencies: `check`, `never` or `run`.
+        arguments: what becomes of a call whose arguments the tool's schema refuses.
         deps_timeout_s: longest run of one dependency's script.
         breaker_failures: failures in a row after which a server or tool is not called for `breaker_s` seconds; 0: no.
         scopes: `allow` gives an agent all tools that no scope withholds, `deny` only granted ones.
@@ -431,21 +444,21 @@ class Settings:
             from before revision 5, where it holds for registries that are `confined`.
     """
 
-    mode: str = "development"
+    mode: Mode = "development"
     max_active: int = 4
     max_active_tokens: int = 0
     activate_timeout_s: float = 30.0
     kept: tuple[str, ...] = ()
-    alias_style: str = "qualified"
+    alias_style: AliasStyle = "qualified"
     results: ResultSettings = attrs.field(factory=ResultSettings)
     search: SearchSettings = attrs.field(factory=SearchSettings)
-    arguments: str = "error"
-    deps: str = "check"
+    arguments: ArgumentsMode = "error"
+    deps: DepsLimit = "check"
     deps_timeout_s: float = 300.0
     breaker_failures: int = 5
     breaker_s: float = 30.0
     skills: SkillSettings = attrs.field(factory=SkillSettings)
-    scopes: str = "allow"
+    scopes: ScopeProfile = "allow"
     scoped: bool | None = None
     quota: Quota | None = None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import attrs
 
@@ -42,7 +42,7 @@ class Place:
 
     file: str
     path: KeyPath = ()
-    part: str = attrs.field(default="value", validator=attrs.validators.in_(("value", "key")))
+    part: Literal["value", "key"] = attrs.field(default="value", validator=attrs.validators.in_(("value", "key")))
     within: tuple[int, int] | None = None
 
     def child(self, *keys: str | int) -> Place:

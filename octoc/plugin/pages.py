@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 import attrs
 
 if TYPE_CHECKING:
+    from octoc.results import FailureKind
     from octoc.routing.explain import Explanation
 
 Scope = MutableMapping[str, Any]
@@ -66,7 +67,7 @@ class ClientView:
 
 @attrs.frozen(kw_only=True)
 class RecentCall:
-    """A call that ended at the Unix time `at`. `outcome`: `ok`, `error` (the tool's own) or the kind of a failure.
+    """A call that ended at the Unix time `at`. The outcome `error` is the tool's own.
 
     `tool` is the model's name for it; empty if the agent has no such tool, since a client may send any name.
     """
@@ -74,7 +75,7 @@ class RecentCall:
     tool: str
     at: float
     seconds: float
-    outcome: str
+    outcome: FailureKind | Literal["ok", "error"]
 
 
 @attrs.frozen(kw_only=True)
@@ -133,7 +134,7 @@ class RoutedMessage:
     margin: float
     reason: str
     intent: str
-    method: str
+    method: Literal["vectors", "words"]
     gate: str
     explanation: Explanation | None
 

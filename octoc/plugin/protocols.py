@@ -157,7 +157,7 @@ class FailedCall:
 
     server: str
     tool: str
-    kind: str
+    kind: FailureKind | Literal["tool_error"]
     message: str
     arguments: str
     caller: Caller = attrs.field(factory=Caller)

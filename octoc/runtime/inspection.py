@@ -19,6 +19,7 @@ from octoc.runtime.skills.available import skills_in_use
 from octoc.runtime.skills.text import skill_block
 
 if TYPE_CHECKING:
+    from octoc.formats import ToolFormat
     from octoc.runtime.state import SessionState
 
 SectionName = Literal[
@@ -80,7 +81,7 @@ class Inspection:
 
     agent: str
     counter: str
-    format: str
+    format: ToolFormat
     sections: tuple[Section, ...]
     tokens: int
     budget: int | None = None

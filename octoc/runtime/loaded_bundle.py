@@ -230,4 +230,4 @@ def _recorded_workspace(opened: OpenBundle) -> Path | None:
 
 def _connection(entry: ServerEntry) -> ServerEntry:
     """Return an entry without the settings of single calls and lists, so that equal entries share connections."""
-    return attrs.evolve(entry, include=None, exclude=(), instructions=None, retry="", trusted=False, tools=())
+    return attrs.evolve(entry, include=None, exclude=(), instructions=None, retry="safe", trusted=False, tools=())

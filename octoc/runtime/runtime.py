@@ -10,12 +10,13 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from octoc.caller import Caller
+from octoc.choices import DepsLimit, ValidateLimit
 from octoc.names import BUILTIN, SUPERVISOR
 from octoc.runtime.lazy_plugins import LazyPlugins, TokenCounters, Variables
 from octoc.runtime.lifecycle import begin_session, close_runtime
 from octoc.runtime.loaded_bundle import LoadedBundle, SharedParts
 from octoc.runtime.results.store import ResultStore
-from octoc.runtime.script_limits import DepsLimit, ValidateLimit, checked_limits
+from octoc.runtime.script_limits import checked_limits
 from octoc.runtime.servers.bindings import Bindings
 from octoc.runtime.servers.connect import Connector
 from octoc.runtime.session import Session

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import get_args
 
+from octoc.choices import DepsLimit, ValidateLimit
 from octoc.lists import name_list
-
-DepsLimit = Literal["never", "check", "run"]
-"""From the least to the most: ignore dependencies, look for their programs, run their scripts."""
-ValidateLimit = Literal["never", "run"]
-"""Whether skills' `validate` scripts may run."""
 
 
 def checked_limits(deps: str | None, validate: str | None) -> None:

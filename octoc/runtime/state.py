@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
     from octoc.bundle.model import AgentEntry, Bundle, Settings
     from octoc.caller import Caller
+    from octoc.choices import DepsLimit, ValidateLimit
     from octoc.plugin import Embedder, Explainer, TokenCounter
     from octoc.runtime.activation.dependencies import Dependencies
     from octoc.runtime.catalog.session_tools import SessionTools
     from octoc.runtime.lazy_plugins import LazyPlugins, TokenCounters, Variables
     from octoc.runtime.loaded_bundle import LoadedBundle, SharedParts
     from octoc.runtime.results.store import ResultStore
-    from octoc.runtime.script_limits import DepsLimit, ValidateLimit
     from octoc.runtime.tools.quota import Quotas
 
 MAX_TURNS = 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from typing import Literal
 
 import attrs
 
@@ -63,7 +64,7 @@ class Routing:
     also: tuple[str, ...] = ()
     winner: str | None = None
     background: float = 0.0
-    method: str = "vectors"
+    method: Literal["vectors", "words"] = "vectors"
     follows: bool = False
     scores: Mapping[str, float] = attrs.field(factory=dict)
     threshold: float = 0.0

@@ -3,10 +3,12 @@
 numpy is loaded by `octoc.search.index` and `octoc.search.rank`, never by this module.
 """
 
+from typing import Final
+
 __all__ = ["BY_MEANING", "DEFAULT_LIMIT", "OCTO"]
 
 DEFAULT_LIMIT = 15
 """The most tools in an answer."""
-OCTO = "octo"
+OCTO: Final = "octo"
 """Octo's own rule: the number of query words in a tool's name and description."""
 BY_MEANING = ("default",)

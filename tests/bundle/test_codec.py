@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 import attrs
 import pytest
@@ -26,6 +26,7 @@ from octoc.bundle.model import (
     ToolEntry,
 )
 from octoc.bundle.refusal import BundleError
+from octoc.choices import AgentKind, GateKind, Mode
 
 _TEXT = st.text(st.characters(codec="utf-8"), max_size=8)
 _TEXTS = st.lists(_TEXT, max_size=3).map(tuple)
@@ -65,7 +66,7 @@ _REGISTRY = st.builds(Registry, tools=_INDEXES, direct=_INDEXES, proxy=st.boolea
 _AGENT = st.builds(
     AgentEntry,
     name=_TEXT,
-    kind=_TEXT,
+    kind=st.sampled_from(get_args(AgentKind)),
     domain=st.none() | _TEXT,
     sampling=st.dictionaries(_TEXT, _NUMBER, max_size=2),
     prompt=_SLICE,
@@ -75,7 +76,7 @@ _BUNDLE = st.builds(
     Bundle,
     name=_TEXT,
     octoc_version=_TEXT,
-    settings=st.builds(Settings, mode=_TEXT, max_active=st.integers()),
+    settings=st.builds(Settings, mode=st.sampled_from(get_args(Mode)), max_active=st.integers()),
     servers=st.lists(_SERVER, max_size=2).map(tuple),
     tools=st.lists(_TOOL, max_size=2).map(tuple),
     capabilities=st.lists(_CAPABILITY, max_size=2).map(tuple),
@@ -83,7 +84,13 @@ _BUNDLE = st.builds(
     agents=st.lists(_AGENT, max_size=2).map(tuple),
     encoder=st.none() | st.builds(Encoder, name=_TEXT, identity=_TEXT, dimension=st.integers(), settings=_STRINGS),
     gate=st.none()
-    | st.builds(Gate, kind=_TEXT, threshold=_NUMBER, data=st.dictionaries(_TEXT, _PLAIN, max_size=2), arrays=_TEXTS),
+    | st.builds(
+        Gate,
+        kind=st.sampled_from(get_args(GateKind)),
+        threshold=_NUMBER,
+        data=st.dictionaries(_TEXT, _PLAIN, max_size=2),
+        arrays=_TEXTS,
+    ),
     plugins=_STRINGS,
 )
 
@@ -195,3 +202,10 @@ def test_canonical_json_has_no_nan() -> None:
     """NaN, which JSON lacks, is refused."""
     with pytest.raises(ValueError, match="not JSON compliant"):
         canonical_json(float("nan"))
+
+
+def test_an_unknown_word_is_refused() -> None:
+    """A value outside of a fixed set of words is reported with its key path and the words."""
+    with pytest.raises(BundleError, match="expected one of development, production, found a string"):
+        decode(Settings, {"mode": "prod"})
+    assert decode(Settings, {"mode": "production"}).mode == "production"

@@ -19,6 +19,7 @@ LAYER_OF = {
     "whole_files": "base",
     "json_types": "base",
     "linear_regex": "base",
+    "choices": "base",
     "lists": "base",
     "lazy_exports": "base",
     "caller": "base",

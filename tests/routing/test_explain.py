@@ -8,6 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from octoc.bundle.model import CapabilityEntry, Gate
+from octoc.choices import GateKind
 from octoc.routing.decision import Reason
 from octoc.routing.explain import NO_CAPABILITY, DecisionInputs, explain, stripped
 from octoc.routing.features import fit
@@ -19,7 +20,7 @@ EMBEDDER = FakeEmbedder(dimension=32)
 
 
 def field(
-    kind: str, *, encoder: bool = True, held: dict[str, Reason] | None = None, threshold: float = 0.4
+    kind: GateKind, *, encoder: bool = True, held: dict[str, Reason] | None = None, threshold: float = 0.4
 ) -> DecisionInputs:
     """Return what takes part: a gate of either kind over two capabilities, with made-up weights."""
     capabilities = []
@@ -60,7 +61,7 @@ FIELDS = [("calibrated", True), ("calibrated", False), ("octomind", True)]
 
 
 @pytest.mark.parametrize("kind,encoder", FIELDS)
-def test_a_words_effect_is_what_leaving_it_out_does(kind: str, encoder: bool) -> None:
+def test_a_words_effect_is_what_leaving_it_out_does(kind: GateKind, encoder: bool) -> None:
     """The effect of each word is the router's own score with it less that without it, and so is what comes instead."""
     found = field(kind, encoder=encoder)
     text = "please show the git containers"
@@ -93,7 +94,7 @@ def test_the_nearest_trigger_is_by_cosine_or_by_words() -> None:
 
 
 @pytest.mark.parametrize("kind,encoder", FIELDS)
-def test_a_threshold_that_would_change_the_decision_does(kind: str, encoder: bool) -> None:
+def test_a_threshold_that_would_change_the_decision_does(kind: GateKind, encoder: bool) -> None:
     """A decision to activate turns into abstaining right above the score that is named, and back at it."""
     text = "show the containers"
     explanation = explain(text, field(kind, encoder=encoder, threshold=0.0))

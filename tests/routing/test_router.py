@@ -117,7 +117,7 @@ def test_what_is_not_scored_says_why(
 def test_an_unknown_gate_is_refused() -> None:
     """A gate of another kind is an error that names the known ones."""
     with pytest.raises(ValueError, match="expected `calibrated` or `octomind`"):
-        load_router(Gate(kind="oracle", threshold=0.5), {}, TRIGGERS, CAPABILITIES)
+        load_router(Gate(kind="oracle", threshold=0.5), {}, TRIGGERS, CAPABILITIES)  # type: ignore[arg-type]
 
 
 def test_arrays_that_do_not_fit_are_refused() -> None:

@@ -11,6 +11,7 @@ import attrs
 import pytest
 
 from octoc.bundle.model import ResultSettings
+from octoc.choices import ResultProfile
 from octoc.formats import FORMATS
 from octoc.results import FailureKind, ToolFailure, ToolResult
 from octoc.runtime import Session
@@ -97,7 +98,7 @@ class Transcript:
         self.lines.append(text)
 
 
-def populate(fleet: Fleet, profile: str) -> None:
+def populate(fleet: Fleet, profile: ResultProfile) -> None:
     """Give a fleet servers, capabilities and skills of every state that models see."""
     fleet.settings = attrs.evolve(fleet.settings, results=ResultSettings(profile=profile, max_chars=1200))
 
@@ -170,7 +171,7 @@ def failures(profile: str) -> str:
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_what_a_model_reads_is_as_recorded(profile: str, fleet: Fleet, snapshots: Snapshots) -> None:
+def test_what_a_model_reads_is_as_recorded(profile: ResultProfile, fleet: Fleet, snapshots: Snapshots) -> None:
     """Answers of octoc's own tools, refusals, cuts and failures in each profile are the recorded texts."""
     populate(fleet, profile)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
@@ -169,7 +169,12 @@ def _no_alternative(error: ValidationError, path: KeyPath, inspection: FileInspe
 
 
 def _renamed(
-    inspection: FileInspection, path: KeyPath, old: str, known: Iterable[str], *, part: str = "value"
+    inspection: FileInspection,
+    path: KeyPath,
+    old: str,
+    known: Iterable[str],
+    *,
+    part: Literal["value", "key"] = "value",
 ) -> MakeFix | None:
     return renamed(Place(file=inspection.file.display, path=path, part=part), old, known)
 

@@ -11,6 +11,7 @@ import attrs
 
 from octoc.bundle.digest import canonical_json, sha256_hex
 from octoc.bundle.writer import Parts
+from octoc.choices import GateKind
 from octoc.compiler.calibrate.texts import background_lines
 from octoc.compiler.lock.inputs import files_of
 from octoc.compiler.lock.members import BundleLock, bundle_lock
@@ -89,7 +90,7 @@ class GateLock:
     `texts` are those of the other texts that ship with octoc and that it learned from, by name: `needs/commerce`.
     """
 
-    kind: str
+    kind: GateKind
     background: str = ""
     texts: Mapping[str, str] = attrs.field(factory=dict)
 
@@ -230,7 +231,7 @@ def _digest(value: Any) -> str:
     return sha256_hex(canonical_json(value))
 
 
-def _gate(kind: str, settings: WorkspaceSettings) -> GateLock:
+def _gate(kind: GateKind, settings: WorkspaceSettings) -> GateLock:
     if kind != "calibrated":
         return GateLock(kind=kind)
     texts = shipped_texts()

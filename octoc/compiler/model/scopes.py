@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Literal
 
 import attrs
 
 from octoc.bundle.model import AgentSettings
+from octoc.choices import ScopeProfile
 from octoc.compiler.model.located import KEY, OWN_NAME, Located, Stripped
 from octoc.diagnostics.model import Place
 from octoc.names import ToolId
@@ -201,7 +203,7 @@ class Scopes:
     """
 
     at: Place
-    profile: str = "allow"
+    profile: ScopeProfile = "allow"
     tenants: Mapping[str, TenantSource] = attrs.field(factory=dict)
     areas: Mapping[str, AreaSource] = attrs.field(factory=dict)
     groups: tuple[ToolGroup, ...] = ()
@@ -225,12 +227,9 @@ class Scopes:
 
 @attrs.frozen
 class ReachStep:
-    """A step on the way from an agent to a tool; `via` is the next one, as the group that a grant names.
+    """A step on the way from an agent to a tool; `via` is the next one, as the group that a grant names."""
 
-    `kind` is `profile`, `area`, `group`, `grant`, `capability` or `agent-file`.
-    """
-
-    kind: str
+    kind: Literal["profile", "area", "group", "grant", "capability", "agent-file"]
     name: str
     place: Place
     via: ReachStep | None = None

@@ -7,6 +7,20 @@ from collections.abc import Mapping
 import attrs
 
 from octoc.bundle.model import SearchSettings
+from octoc.choices import (
+    AliasStyle,
+    ArgumentsMode,
+    DepsLimit,
+    Domainless,
+    GateKind,
+    KeptPart,
+    Mode,
+    ResultProfile,
+    RetryMode,
+    RoutingProfile,
+    ScopeProfile,
+    ValidateLimit,
+)
 from octoc.compiler.inputs.agents.claude import CLAUDE as CLAUDE_AGENTS
 from octoc.compiler.inputs.agents.octo import OCTO
 from octoc.compiler.inputs.mcp.claude import MCP_FILE
@@ -46,7 +60,7 @@ class RoutingSettings:
 
     encoder: str = "minilm-l6"
     encoder_settings: Mapping[str, str] = attrs.field(factory=dict)
-    gate: str = "calibrated"
+    gate: GateKind = "calibrated"
     threshold: float | None = None
     margin: float | None = None
     top_k: int = 3
@@ -56,8 +70,8 @@ class RoutingSettings:
     keep: tuple[str, ...] = ()
     allow_high_trust: tuple[str, ...] = ()
     ship_encoder: bool = True
-    domainless: str = "all"
-    profile: str = "balanced"
+    domainless: Domainless = "all"
+    profile: RoutingProfile = "balanced"
     needs: bool = True
     follow_ups: bool = True
     max_per_message: int = 1
@@ -86,10 +100,10 @@ class TestSettings:
 class ResultsSettings:
     """`[results]`: as `octoc.bundle.model.ResultSettings` says. Sizes are bytes, time is seconds."""
 
-    profile: str = "octoc"
+    profile: ResultProfile = "octoc"
     max_chars: int = 40000
     max_tokens: int = 0
-    keep: str = "head"
+    keep: KeptPart = "head"
     max_media_bytes: int = 5 * MIB
     store_memory_bytes: int = 64 * MIB
     store_disk_bytes: int = 256 * MIB
@@ -100,8 +114,8 @@ class ResultsSettings:
 class RuntimeSettings:
     """`[runtime]`. Times are seconds. `deps` is `never` in production where nothing was written."""
 
-    arguments: str = "error"
-    deps: str = "check"
+    arguments: ArgumentsMode = "error"
+    deps: DepsLimit = "check"
     deps_timeout: float = 300.0
     breaker_failures: int = 5
     breaker_seconds: float = 30.0
@@ -115,7 +129,7 @@ class SkillsSettings:
     paths: tuple[str, ...] = SKILL_FOLDERS
     auto: bool = True
     max_per_message: int = 0
-    validate: str = "never"
+    validate: ValidateLimit = "never"
     validate_timeout: float = 60.0
     max_retries: int = 3
 
@@ -125,10 +139,10 @@ class ToolSettings:
     """`[servers.NAME.tools."GLOB"]`; None is as for the server or the workspace. `timeout` is seconds."""
 
     timeout: float | None = None
-    retry: str | None = None
-    arguments: str | None = None
+    retry: RetryMode | None = None
+    arguments: ArgumentsMode | None = None
     max_chars: int | None = None
-    keep: str | None = None
+    keep: KeptPart | None = None
 
 
 @attrs.frozen(kw_only=True)
@@ -145,7 +159,7 @@ class ServerSettings:
     max_body_bytes: int | None = None
     max_elements: int | None = None
     inherit_env: tuple[str, ...] = ()
-    retry: str | None = None
+    retry: RetryMode | None = None
     trusted: bool | None = None
     elicitation: bool | None = None
     sampling: bool | None = None
@@ -216,7 +230,7 @@ class BudgetSettings:
 class ScopeSettings:
     """`[scopes]`: `profile` None is not written; `paths` are patterns of files with tables of scopes."""
 
-    profile: str | None = None
+    profile: ScopeProfile | None = None
     paths: tuple[str, ...] = ("scopes/*.toml",)
 
 
@@ -233,7 +247,7 @@ class WorkspaceSettings:
 
     name: str = attrs.field(metadata={KEY: ("workspace", "name")})
     place: Place
-    mode: str = attrs.field(default="development", metadata={KEY: ("workspace", "mode")})
+    mode: Mode = attrs.field(default="development", metadata={KEY: ("workspace", "mode")})
     taps: tuple[TapRef, ...] = ()
     providers: Mapping[str, str] = attrs.field(factory=dict)
     agent_paths: tuple[str, ...] = attrs.field(
@@ -241,7 +255,7 @@ class WorkspaceSettings:
     )
     mcp_files: tuple[str, ...] = attrs.field(default=(MCP_FILE,), metadata={KEY: ("mcp", "files")})
     plugins: tuple[str, ...] = attrs.field(default=USUAL_PLUGINS, metadata={KEY: ("plugins", "use")})
-    alias_style: str = attrs.field(default="qualified", metadata={KEY: ("aliases", "style")})
+    alias_style: AliasStyle = attrs.field(default="qualified", metadata={KEY: ("aliases", "style")})
     routing: RoutingSettings = attrs.field(factory=RoutingSettings)
     test: TestSettings = attrs.field(factory=TestSettings)
     search: SearchSettings = attrs.field(factory=SearchSettings)

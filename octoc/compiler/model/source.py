@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import attrs
 
 from octoc.bundle.address import ServerAddress
+from octoc.choices import AgentKind
 from octoc.compiler.model.documents import Comment, DefaultLink, SkillFolder
 from octoc.compiler.model.located import (
     KEY,
@@ -103,7 +104,7 @@ class CapabilitySource:
 
 @attrs.frozen(kw_only=True)
 class AgentSource:
-    """An agent of any origin. `kind` is `octo`, `claude` or `octomind`.
+    """An agent of any origin.
 
     `tools` and `skills` None are absent (inherit); `()` is an empty list (none). `domain` only for `octomind`: the part
     before `:`.
@@ -113,7 +114,7 @@ class AgentSource:
     """
 
     name: str
-    kind: str
+    kind: AgentKind
     place: Place
     type: Stripped = attrs.field(default="", metadata={MARKDOWN: ("type",)})
     domain: str | None = None

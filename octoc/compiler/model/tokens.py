@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import attrs
 
+from octoc.formats import ToolFormat
+
 
 @attrs.frozen(kw_only=True)
 class AgentTokens:
@@ -17,7 +19,7 @@ class AgentTokens:
     """
 
     agent: str
-    format: str
+    format: ToolFormat
     counter: str
     direct_tools: int
     direct_tokens: int

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from octoc.aliases import AliasStyle, alike, make_aliases
+from octoc.aliases import alike, make_aliases
 from octoc.bundle.model import Registry
+from octoc.choices import AliasStyle
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.resolved import ScopedTool
 from octoc.compiler.model.settings import WorkspaceSettings

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
+from octoc.choices import Domainless
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.resolved import Capability, ScopedTool, Server
 from octoc.compiler.model.source import SkillSource
@@ -20,7 +21,7 @@ class Fleet:
     capabilities: Mapping[str, Capability]
     index: Mapping[ToolId, int]
     aliases: Mapping[str, ToolId]
-    domainless: str
+    domainless: Domainless
     skills: Mapping[str, SkillSource] = attrs.field(factory=dict)
 
     @classmethod

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Annotated, Any, TypeVar, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
 
 import attrs
 import cattrs
@@ -69,6 +69,7 @@ def _converter() -> cattrs.Converter:
         (lambda hint: get_origin(hint) is tuple, _tuple),
         (lambda hint: get_origin(hint) is Mapping, _mapping),
         (lambda hint: get_origin(hint) is Annotated, _annotated),
+        (lambda hint: get_origin(hint) is Literal, lambda *_: _text),
         (lambda hint: hint == Number, lambda *_: _number),
         (lambda hint: hint == str | int, lambda *_: _whole),
     )

@@ -9,6 +9,7 @@ from typing import Any
 
 import attrs
 
+from octoc.choices import ScopeProfile
 from octoc.compiler.cache.store import Cache, code_stamp
 from octoc.compiler.inputs.scopes import SCOPE_TABLES
 from octoc.compiler.inputs.workspace import WORKSPACE
@@ -30,7 +31,7 @@ from octoc.compiler.workspace.paths import WORKSPACE_FILE
 from octoc.diagnostics.model import DiagnosticSink, Place
 
 STRICTEST_MODE = "production"
-STRICTEST_PROFILE = "deny"
+STRICTEST_PROFILE: ScopeProfile = "deny"
 FALLBACK_NAME = "workspace"
 
 

@@ -18,7 +18,7 @@ from octoc.compiler.resolve.definitions import DefinitionText, definitions, valu
 from octoc.diagnostics.model import Place
 from octoc.plugin.resolvers import CREDENTIAL_VARIABLE
 from octoc.plugin.targets import parse_env_file
-from octoc.references import VARIABLE_KINDS, find_references
+from octoc.references import VARIABLE_KINDS, ReferenceKind, find_references
 
 _MAX_ENV_FILE_BYTES = 2 * 1024 * 1024
 
@@ -43,7 +43,7 @@ class Variable:
     """
 
     name: str
-    kind: str
+    kind: ReferenceKind
     uses: tuple[ReferenceUse, ...]
     servers: tuple[str, ...]
     capabilities: tuple[str, ...]
@@ -106,7 +106,7 @@ def contract(build: Build, agent: str | None = None) -> tuple[Variable, ...]:
     at_start = None if agent is None else servers_at_start(registries.get(agent, Registry()), build)
     capabilities = _capabilities(build, None if agent is None else registries.get(agent, Registry()))
     written = {definition.source.place: definition.source for definition in definitions(build.sources)}
-    uses: dict[tuple[str, str], list[ReferenceUse]] = {}
+    uses: dict[tuple[str, ReferenceKind], list[ReferenceUse]] = {}
     for server in build.resolved.servers:
         if agent is None or any(server.name in servers for servers in reached.values()):
             for kind, name, use in (*_uses(server, written.get(server.place)), *_inherited(server)):
@@ -162,7 +162,7 @@ def _capabilities(build: Build, registry: Registry | None) -> tuple[Capability, 
     return tuple(capability for capability in everything if capability.name in wanted)
 
 
-def _uses(server: Server, written: ServerSource | None) -> Iterator[tuple[str, str, ReferenceUse]]:
+def _uses(server: Server, written: ServerSource | None) -> Iterator[tuple[ReferenceKind, str, ReferenceUse]]:
     """Yield kind, name and use of each reference. A literal secret is one already, and has the place of the secret."""
     as_written = {value.place: value.text for value in values_of(written)} if written is not None else {}
     for value in values_of(server):
@@ -177,7 +177,7 @@ def _uses(server: Server, written: ServerSource | None) -> Iterator[tuple[str, s
             yield "env", value.text.strip(), _use(server, value, value.place, has_default=False)
 
 
-def _inherited(server: Server) -> Iterator[tuple[str, str, ReferenceUse]]:
+def _inherited(server: Server) -> Iterator[tuple[ReferenceKind, str, ReferenceUse]]:
     for name in server.inherit_env:
         yield "env", name, ReferenceUse(server=server.name, field="inherit_env", place=server.place, has_default=True)
 

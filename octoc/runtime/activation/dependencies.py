@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Literal
 import attrs
 
 from octoc.bundle.digest import sha256_hex
+from octoc.choices import DepsLimit
 from octoc.runtime.activation.scripts import AlteredFolderError, clean_environment, how_it_ended, run_script
-from octoc.runtime.script_limits import DepsLimit, lesser
+from octoc.runtime.script_limits import lesser
 
 if TYPE_CHECKING:
     from octoc.bundle.model import Bundle, DepEntry, DepFolder

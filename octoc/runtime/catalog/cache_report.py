@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from octoc.formats import ToolFormat
 from octoc.runtime.activation.activate import servers_of
 from octoc.runtime.activation.eviction import evictions_for
 from octoc.runtime.catalog.formats import ToolForm
@@ -58,7 +59,7 @@ class CacheReport:
         breaks: active capability -> the start of the block that would stay if it were evicted.
     """
 
-    format: str
+    format: ToolFormat
     counter: str
     digest: str
     block: Size

@@ -12,9 +12,9 @@ import attrs
 from octoc.names import ToolId, any_glob_matches
 
 if TYPE_CHECKING:
-    from octoc.aliases import AliasStyle
     from octoc.bundle.model import ServerEntry
     from octoc.bundle.reader import OpenBundle
+    from octoc.choices import AliasStyle
     from octoc.results import ListedTool, ServerListing
 
 
@@ -32,7 +32,7 @@ class Catalog:
 
     def __init__(self, opened: OpenBundle) -> None:
         self._opened = opened
-        self.style: AliasStyle = "bare" if opened.bundle.settings.alias_style == "bare" else "qualified"
+        self.style: AliasStyle = opened.bundle.settings.alias_style
         self.contested = frozenset(opened.bundle.contested)
         """The tools of the bundle whose alias is longer because of another tool."""
         self._tools = [

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 
+from octoc.choices import KeptPart
 from octoc.results import ContentPart, ToolResult, Truncation
 from octoc.runtime.results.json_cut import JsonCutter, Omission, parse_container, whole
 from octoc.runtime.results.limits import ResultLimits
@@ -179,7 +180,7 @@ class _Builder:
         return with_text(part, shown)
 
 
-def cut_text(text: str, room: int, keep: str) -> tuple[str, int]:
+def cut_text(text: str, room: int, keep: KeptPart) -> tuple[str, int]:
     """Return at most `room` characters of a longer text, and the offset of the first missing one.
 
     The cut is at the end of a line if one is near.

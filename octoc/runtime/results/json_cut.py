@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import attrs
 
+from octoc.choices import KeptPart
 from octoc.json_pointer import pointer_token
 
 MAX_DEPTH = 100
@@ -46,7 +47,7 @@ class Omission:
 class JsonCutter:
     """Cuts values to lengths and records what it left out, outermost first."""
 
-    keep: str = "head"
+    keep: KeptPart = "head"
     omissions: list[Omission] = attrs.field(factory=list)
 
     def cut(self, value: Any, room: int, pointer: str = "", depth: int = 0, *, is_longer: bool = False) -> str | None:
@@ -131,7 +132,7 @@ class _Children:
 Picked = dict[int, tuple[int, str | None, bool]]
 
 
-def _pick(children: _Children, room: int, keep: str, depth: int) -> Picked:
+def _pick(children: _Children, room: int, keep: KeptPart, depth: int) -> Picked:
     """Return index -> (room, text, is longer) of the children that stay.
 
     A child without a text must be cut to its room; `is longer` means that it is known not to fit.
@@ -198,7 +199,7 @@ def _share(children: _Children, room: int, depth: int) -> Picked | None:
     }
 
 
-def _by_worth(count: int, keep: str) -> Iterator[int]:
+def _by_worth(count: int, keep: KeptPart) -> Iterator[int]:
     """Yield indexes in the order in which to keep them: one of each end, then from the side that is kept."""
     if keep == "tail":
         return chain((count - 1,), range(min(1, count - 1)), range(count - 2, 0, -1))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from octoc.bundle.model import ResultSettings, ServerEntry
+from octoc.choices import KeptPart, ResultProfile
 from octoc.runtime.tools.policy import policy_of
 
 if TYPE_CHECKING:
@@ -25,10 +26,10 @@ SIZE_HINT_CEILING = 500_000
 class ResultLimits:
     """The effective limits of a result, as in `ResultSettings`. `max_tokens` 0 sets no limit, or 2,000 in `octopus`."""
 
-    profile: str = "octo"
+    profile: ResultProfile = "octo"
     max_chars: int = 40000
     max_tokens: int = 0
-    keep: str = "head"
+    keep: KeptPart = "head"
     max_media_bytes: int = 5 * 1024 * 1024
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 FEW_TOOLS = 100
 """More tools are indexed in a thread."""
-BY_WORDS = "words"
-BY_VECTORS = "words and meaning"
+SearchMethod = Literal["words", "words and meaning", "octo"]
+BY_WORDS: SearchMethod = "words"
+BY_VECTORS: SearchMethod = "words and meaning"
 
 
 @attrs.frozen(kw_only=True)
@@ -43,14 +44,13 @@ class SearchResult:
     Args:
         hits: the answer, the best first; empty if nothing fits.
         others: lower-ranked tools, or those that did not fit well enough; only on request.
-        method: `words`, `words and meaning`, or `octo`.
         why: why vectors were not used although the workspace ranks by them; "" otherwise.
         fit, least: the fit of the nearest tool, and the least fit of an answer; 0.0 with Octo's rule.
     """
 
     hits: tuple[Ranked, ...] = ()
     others: tuple[Ranked, ...] = ()
-    method: str
+    method: SearchMethod
     why: str = ""
     fit: float = 0.0
     least: float = 0.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
@@ -32,11 +32,11 @@ _REASONS: dict[str, str] = {
 
 @attrs.frozen(kw_only=True)
 class ScoreBar:
-    """A score. `kind` is `chosen`, `other`, or `background` for the probability of no capability."""
+    """A score; the kind `background` is the probability of no capability."""
 
     name: str
     score: float
-    kind: str
+    kind: Literal["chosen", "other", "background"]
     note: str
 
 

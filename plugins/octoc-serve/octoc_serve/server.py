@@ -102,7 +102,7 @@ class GatewayServer:
         return types.CallToolResult.model_validate(wire, by_name=False)
 
     def _note(self, key: ClientKey, tool: str, seconds: float, wire: Mapping[str, Any]) -> None:
-        outcome = wire.get("_meta", {}).get("octoc/kind", "error") if wire.get("isError") else "ok"
+        outcome: Any = wire.get("_meta", {}).get("octoc/kind", "error") if wire.get("isError") else "ok"
         self.recent.note(key, RecentCall(tool=tool, at=time.time(), seconds=seconds, outcome=outcome))
 
     async def _listen(

@@ -57,7 +57,12 @@ _CONTENT = st.builds(
     ),
     encoder=st.none() | st.builds(EncoderLock, name=_NAME, identity=_DIGEST),
     gate=st.none()
-    | st.builds(GateLock, kind=_NAME, background=_DIGEST, texts=st.dictionaries(_NAME, _DIGEST, max_size=2)),
+    | st.builds(
+        GateLock,
+        kind=st.sampled_from(["calibrated", "octomind"]),
+        background=_DIGEST,
+        texts=st.dictionaries(_NAME, _DIGEST, max_size=2),
+    ),
     search=st.none() | st.builds(SearchLock, tool_intents=_DIGEST),
     plugins=st.dictionaries(_NAME, _NAME, max_size=2),
 )

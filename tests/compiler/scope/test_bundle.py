@@ -82,7 +82,7 @@ def test_the_bundle_has_what_is_in_effect(tmp_path: Path) -> None:
 def test_without_scopes_the_bundle_is_as_it_was(tmp_path: Path) -> None:
     """No agent is confined or has anything of its own, and the lock says nothing of agents."""
     bundle = built(tmp_path, fleet(tmp_path))
-    plain = AgentEntry(name="", kind="")
+    plain = AgentEntry(name="", kind="octo")
     assert (bundle.settings.scopes, bundle.settings.quota) == (Settings().scopes, None)
     assert (bundle.tenants, bundle.areas) == ((), ())
     for agent in bundle.agents:

@@ -35,7 +35,7 @@ def test_the_bill_is_what_a_session_shows(tmp_path: Path) -> None:
     assert outcome.bundle is not None
     runtime = Runtime.open(outcome.bundle)
     for paid in outcome.tokens.agents:
-        block = runtime.session(paid.agent).tools(paid.format)  # type: ignore[arg-type]
+        block = runtime.session(paid.agent).tools(paid.format)
         assert (paid.direct_tools, paid.direct_tokens) == (
             len(block),
             sum(APPROXIMATE.count(tool_text(tool)) for tool in block),

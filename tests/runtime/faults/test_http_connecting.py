@@ -12,6 +12,7 @@ import attrs
 import pytest
 
 from octoc.bundle.model import Settings
+from octoc.choices import Mode
 from octoc.plugin.manager import load_plugins
 from octoc.results import ToolFailure, ToolResult
 from octoc.runtime import Runtime
@@ -44,7 +45,7 @@ EVERYWHERE = {
 }
 
 
-def runtime_of(fleet: Fleet, url: str, era: Era, *, mode: str = "development", **fields: Any) -> Runtime:
+def runtime_of(fleet: Fleet, url: str, era: Era, *, mode: Mode = "development", **fields: Any) -> Runtime:
     """Open a runtime on one server at a URL, with the real transports."""
     transport = era if era in {"sse", "rest"} else "http"
     options = {

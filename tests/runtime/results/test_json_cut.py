@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from octoc.choices import KeptPart
 from octoc.runtime.results.json_cut import MAX_DEPTH, JsonCutter, parse_container, whole, written
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.text('aé"\n🙂', max_size=30) | st.just("\ud800")
@@ -33,7 +34,7 @@ def _same_shape(cut: Any, original: Any) -> bool:
 
 
 @given(JSON, st.integers(0, 120), KEEP)
-def test_what_is_cut_parses_fits_and_is_of_the_original(value: Any, room: int, keep: str) -> None:
+def test_what_is_cut_parses_fits_and_is_of_the_original(value: Any, room: int, keep: KeptPart) -> None:
     """Cut JSON is within its room and parses, and has only what the original has, in its order."""
     cutter = JsonCutter(keep)
     text = cutter.cut(value, room)
@@ -47,7 +48,7 @@ def test_what_is_cut_parses_fits_and_is_of_the_original(value: Any, room: int, k
 
 
 @given(JSON, st.integers(2, 120), KEEP)
-def test_omissions_say_how_much_is_there(value: Any, room: int, keep: str) -> None:
+def test_omissions_say_how_much_is_there(value: Any, room: int, keep: KeptPart) -> None:
     """Each cut container is listed with the number of items kept and the total."""
     cutter = JsonCutter(keep)
     cutter.cut(value, room)

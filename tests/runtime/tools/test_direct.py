@@ -10,6 +10,7 @@ import attrs
 import pytest
 
 from octoc.bundle.model import ResultSettings
+from octoc.choices import ArgumentsMode
 from octoc.results import ToolFailure
 from octoc.runtime.values import UnknownNameError
 
@@ -47,7 +48,7 @@ def test_an_unlisted_server_is_asked(fleet: Fleet) -> None:
 
 @pytest.mark.parametrize("policy, logged", [("error", 1), ("warn", 1), ("off", 0)])
 def test_arguments_that_do_not_fit_are_logged_and_sent(
-    fleet: Fleet, caplog: pytest.LogCaptureFixture, policy: str, logged: int
+    fleet: Fleet, caplog: pytest.LogCaptureFixture, policy: ArgumentsMode, logged: int
 ) -> None:
     """A direct call with wrong arguments is sent, with a warning unless the policy is `off`."""
     fleet.settings = attrs.evolve(fleet.settings, arguments=policy)

@@ -11,6 +11,7 @@ import attrs
 import pytest
 
 from octoc.bundle.model import ResultSettings
+from octoc.choices import ResultProfile
 from octoc.plugin import FailedCall, hookimpl
 from octoc.plugin.manager import plugins_of
 from octoc.results import ToolFailure, ToolResult
@@ -162,7 +163,7 @@ def test_an_explainer_that_fails_leaves_the_plain_text(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
     answer: Any,
-    profile: str,
+    profile: ResultProfile,
     text: str,
 ) -> None:
     """One that raises, answers nonsense or takes too long costs its time and a line in the log, nothing else."""

@@ -12,6 +12,7 @@ import pytest
 
 from octoc.aliases import RESERVED
 from octoc.bundle.model import ResultSettings, ToolPolicy
+from octoc.choices import ResultProfile
 from octoc.results import ToolFailure, ToolResult
 from octoc.runtime import Session
 
@@ -189,7 +190,7 @@ def test_every_form_of_a_name_calls_the_tool(session: Session, name: str) -> Non
 
 
 @pytest.mark.parametrize("profile", ["octoc", "octo", "octopus"])
-def test_the_proxy_calls_nothing_by_a_name_of_octocs_own(fleet: Fleet, profile: str) -> None:
+def test_the_proxy_calls_nothing_by_a_name_of_octocs_own(fleet: Fleet, profile: ResultProfile) -> None:
     """A server's tool that is called as one of octoc's own is called by its alias alone, whatever octoc's tools are."""
     names = sorted(RESERVED)
     server = fleet.server("odd", names)
@@ -373,7 +374,7 @@ def test_a_connection_that_had_died_is_made_again_once(fleet: Fleet) -> None:
         ),
     ],
 )
-def test_a_reconnect_that_fails(fleet: Fleet, profile: str, text: str) -> None:
+def test_a_reconnect_that_fails(fleet: Fleet, profile: ResultProfile, text: str) -> None:
     """When a dead server does not come back, the text has both reasons, in the words of the profile."""
     fleet.settings = attrs.evolve(fleet.settings, results=ResultSettings(profile=profile))
     server = fleet.server("time", ["get_time"])

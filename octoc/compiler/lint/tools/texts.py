@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import attrs
 
@@ -17,6 +17,8 @@ _PROSE = ("title", "description", "$comment")
 _SCHEMAS = ("inputSchema", "outputSchema")
 _TITLES: frozenset[KeyPath] = frozenset({("title",), ("description",), ("annotations", "title")})
 
+TextKind = Literal["name", "prose", "value", "prompt"]
+
 
 @attrs.frozen(kw_only=True)
 class LintedText:
@@ -25,7 +27,7 @@ class LintedText:
     value: str
     what: str
     place: Place
-    kind: str = "prose"
+    kind: TextKind = "prose"
 
 
 def texts_of(build: Build) -> Iterator[LintedText]:
@@ -88,7 +90,7 @@ def _of_tool(tool: RecordedTool) -> Iterator[LintedText]:
         elif path in _TITLES:
             yield LintedText(value=value, what=f"the {path[-1]} {whose}", place=place)
         else:
-            kind = "prose" if path[-1] in _PROSE and path[0] in _SCHEMAS else "value"
+            kind: TextKind = "prose" if path[-1] in _PROSE and path[0] in _SCHEMAS else "value"
             yield LintedText(value=value, what=f"the text at `{pointer_to(path)}` {whose}", place=place, kind=kind)
 
 

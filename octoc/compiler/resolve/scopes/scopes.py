@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from octoc.choices import ScopeProfile
 from octoc.compiler.fixes.edits import renamed
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.located import Located
@@ -36,7 +37,7 @@ from octoc.diagnostics.rules.resolve import (
 )
 from octoc.diagnostics.suggest import did_you_mean
 
-STRICTEST = "deny"
+STRICTEST: ScopeProfile = "deny"
 
 
 def resolve_scopes(
@@ -91,7 +92,9 @@ def resolve_scopes(
     )
 
 
-def _profile(settings: WorkspaceSettings, tables: ScopeTables, agents: int, sink: DiagnosticSink) -> tuple[Place, str]:
+def _profile(
+    settings: WorkspaceSettings, tables: ScopeTables, agents: int, sink: DiagnosticSink
+) -> tuple[Place, ScopeProfile]:
     """Return the profile and its place. Without a written profile it is `allow`, and `deny` in production."""
     written = settings.scopes.profile
     if written is not None:

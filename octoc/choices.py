@@ -1,0 +1,27 @@
+"""Settings with a fixed set of values, in `octoc.toml`, the bundle and the runtime."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+AliasStyle = Literal["qualified", "bare"]
+Mode = Literal["development", "production"]
+GateKind = Literal["calibrated", "octomind"]
+"""How the gate decides: by a fitted classifier, or by Octomind's rule."""
+Domainless = Literal["all", "universal"]
+"""Which capabilities an agent without a domain may activate."""
+RoutingProfile = Literal["eager", "balanced", "cautious", "public", "newest"]
+ScopeProfile = Literal["allow", "deny"]
+ResultProfile = Literal["octoc", "octo", "octopus"]
+"""The wording of results and failures for a model."""
+KeptPart = Literal["head", "tail", "both"]
+"""The part of a long result that stays."""
+RetryMode = Literal["safe", "always", "never"]
+ArgumentsMode = Literal["error", "warn", "off"]
+Rank = Literal["default", "bm25", "octo"]
+DepsLimit = Literal["never", "check", "run"]
+"""From the least to the most: ignore dependencies, look for their programs, run their scripts."""
+ValidateLimit = Literal["never", "run"]
+"""Whether skills' `validate` scripts may run."""
+AgentKind = Literal["octo", "claude", "octomind", "octoc"]
+"""The client whose file defines an agent; `octoc` for the agent of a workspace without agents."""
