@@ -32,13 +32,13 @@ _BROUGHT_BY = {
 
 
 class UserError(click.ClickException):
-    """A user's mistake without a place in a file: one line, and the next step."""
+    """A user's mistake without a place in a file: one line, the next step, and lines of detail."""
 
     exit_code = 1
 
-    def __init__(self, message: str, help: str | None = None) -> None:  # noqa: A002  # rustc's word
+    def __init__(self, message: str, help: str | None = None, notes: Sequence[str] = ()) -> None:  # noqa: A002  # rustc's word
         super().__init__(message)
-        self.help = help
+        self.help, self.notes = help, notes
 
     def show(self, file: IO[Any] | None = None) -> None:
         from octoc.cli.report import columns_of, is_coloured, paint_for
@@ -48,6 +48,9 @@ class UserError(click.ClickException):
         head = paint_for(err=True)("error", "error")
         lines = wrapped(f": {escape(self.message)}", columns, indent=2, taken=len("error"))
         click.echo("\n".join([head + lines[0], *lines[1:]]), file=file, err=file is None, color=coloured)
+        for note in self.notes:
+            lines = wrapped(f"  = note: {escape(note)}", columns, indent=4)
+            click.echo("\n".join(lines), file=file, err=file is None)
         if self.help is not None:
             lines = wrapped(f"  = help: {escape(self.help)}", columns, indent=4)
             click.echo("\n".join(lines), file=file, err=file is None)

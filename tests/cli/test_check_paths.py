@@ -154,6 +154,38 @@ def test_a_folder_with_nothing_to_check_is_an_error(octoc: Run, here: Path) -> N
     done = octoc("check")
     assert done.status == 2
     assert "nothing to check" in done.err
+    assert "= note" not in done.err
+
+
+def test_files_that_look_like_a_client_s_are_named(octoc: Run, here: Path) -> None:
+    """Where nothing is found, each file that looks right is shown with a command, and the command checks it."""
+    servers = json.dumps({"mcpServers": {"a": {"type": "http", "url": "https://a.example/mcp"}}})
+    _write(here, {
+        "config/servers.json": servers,
+        "examples/mcp.json.example": servers,
+        "settings.toml": "[mcp_servers.a]\ncommand = 'a-mcp'\n",
+        "chat.yaml": "mcpServers:\n  a:\n    type: sse\n    url: https://a.example/sse\n",
+        "openapi.json": '{"servers": [{"url": "/"}]}',
+        "package.json": "{}",
+    })  # fmt: skip
+    done = octoc("check")
+    assert done.status == 2
+    commands = [line.partition(": octoc ")[2].split() for line in " ".join(done.err.split()).split("= note: ")[1:]]
+    named = [(command[1], command[3]) for command in commands]
+    assert named == [
+        ("chat.yaml", "mcp:librechat"),
+        ("settings.toml", "mcp:codex"),
+        ("config/servers.json", "mcp:any"),
+        ("examples/mcp.json.example", "mcp:any"),
+    ]
+    for path, kind in named:
+        assert octoc("check", path, "--kind", kind).status == 0
+
+
+def test_at_most_eight_such_files_are_named(octoc: Run, here: Path) -> None:
+    """A folder of examples does not fill the screen."""
+    _write(here, {f"a{number}.json": '{"mcpServers": {}}' for number in range(20)})
+    assert octoc("check").err.count("= note") == 8
 
 
 @pytest.mark.parametrize(

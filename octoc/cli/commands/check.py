@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -107,6 +108,7 @@ def command(
         raise UnavailableError(
             f"nothing to check {'there' if paths else 'here'}: found no `octoc.toml`, `.mcp.json`, agent or tap",
             "run `octoc init` here, or name a file or a folder",
+            _near_files(everything),
         )
     if updating and baseline is not None:
         update_baseline(everything, baseline)
@@ -136,6 +138,19 @@ def command(
         ),
     )
     return exit_status(checked.diagnostics, fail_on)
+
+
+def _near_files(checked: CheckedPaths) -> list[str]:
+    """Return a line for each file that looks like a known one, with the command that checks it."""
+    from octoc.compiler.checkup.near_files import near_files
+    from octoc.compiler.inputs.registry import FileKinds
+
+    return [
+        f"`{one.path}` looks like a file of a client: octoc check {shlex.quote(one.path)} --kind {one.kind}"
+        for target, _ in checked.parts
+        if target.folder is not None
+        for one in near_files(target.folder, FileKinds())
+    ]
 
 
 def _refuse_kind(kind: str | None, paths: tuple[Path, ...]) -> None:

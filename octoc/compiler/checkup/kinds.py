@@ -14,7 +14,15 @@ from octoc.compiler.inputs.registry import FileKinds
 from octoc.compiler.read.fences import opens
 from octoc.plugin.file_kinds import NO_DIALECT, Dialect, FileKind, Syntax
 
-_SYNTAX_OF: Mapping[str, Syntax] = {".md": "markdown", ".toml": "toml", ".json": "json", ".jsonc": "json"}
+SYNTAX_OF: Mapping[str, Syntax] = {
+    ".md": "markdown",
+    ".toml": "toml",
+    ".json": "json",
+    ".jsonc": "json",
+    ".yaml": "yaml",
+    ".yml": "yaml",
+}
+"""Ending of a file's name -> what the file is written in."""
 
 
 @attrs.frozen(kw_only=True)
@@ -38,7 +46,7 @@ def kinds_from_path(path: Path, kinds: FileKinds) -> list[Known]:
 
 def kind_from_content(path: Path, text: str, kinds: FileKinds) -> Known | None:
     """Return what the content says, for files whose path says nothing. None when it could be anything."""
-    syntax = _SYNTAX_OF.get(path.suffix.lower())
+    syntax = SYNTAX_OF.get(path.suffix.lower())
     if syntax is None:
         return None
     values = _values(syntax, text)

@@ -63,7 +63,7 @@ def scan_folder(base: Path, folder: Path, settings: WorkspaceSettings, sink: Dia
     """
     seen = _Seen()
     hidden = {part for path in settings.skills.paths for part in Path(path).parts if part.startswith(".")}
-    for here, names in _walk(base, folder, sink, kinds.hidden_folders | hidden):
+    for here, names in walk_folders(base, folder, sink, kinds.hidden_folders | hidden):
         if here != folder and WORKSPACE_FILE in names:
             seen.workspaces.append(here)
             continue
@@ -92,7 +92,7 @@ def looks_like_tap(folder: Path) -> bool:
         return False
     if any(path.is_file() for path in _files_in(folder, "capabilities", "*/*.toml")):
         return True
-    return any(_of_octomind(_head(path)) for path in islice(_files_in(folder, "skills", "*/SKILL.md"), _LOOKED_INTO))
+    return any(_of_octomind(head_of(path)) for path in islice(_files_in(folder, "skills", "*/SKILL.md"), _LOOKED_INTO))
 
 
 def _files_in(folder: Path, part: str, pattern: str) -> Iterator[Path]:
@@ -195,11 +195,11 @@ def _known_files(folder: Path, names: list[str], kinds: FileKinds) -> Iterator[t
 def _is_prose(path: Path, known: Known) -> bool:
     """Tell whether a Markdown file has no front matter and is in no client's folder, where one is expected."""
     is_markdown = (known.dialect.syntax or known.kind.syntax) == "markdown"
-    return is_markdown and not (known.kind.bare and known.dialect.home) and not opens(_head(path))
+    return is_markdown and not (known.kind.bare and known.dialect.home) and not opens(head_of(path))
 
 
 def _has_servers(path: Path, known: Known) -> bool:
-    return not known.dialect.is_settings or known.dialect.has_servers(_head(path))
+    return not known.dialect.is_settings or known.dialect.has_servers(head_of(path))
 
 
 def _looked_into(path: Path, kinds: FileKinds) -> Known | None:
@@ -210,7 +210,7 @@ def _looked_into(path: Path, kinds: FileKinds) -> Known | None:
     # What another client's own folder holds is in that client's form.
     if path.parent.parent.name.startswith(".") or not kinds.has_content_at(path):
         return None
-    return kind_from_content(path, _head(path), kinds)
+    return kind_from_content(path, head_of(path), kinds)
 
 
 def _is_wanted(path: Path, kind: FileKind) -> bool:
@@ -222,7 +222,8 @@ def _is_wanted(path: Path, kind: FileKind) -> bool:
     return project is not None and Path(project, MCP_FILE).is_file()
 
 
-def _head(path: Path) -> str:
+def head_of(path: Path) -> str:
+    """Return the beginning of a file as text; none of what cannot be opened."""
     try:
         if not path.is_file():
             return ""
@@ -232,7 +233,9 @@ def _head(path: Path) -> str:
         return ""  # a file that cannot be opened has no content to recognize
 
 
-def _walk(base: Path, folder: Path, sink: DiagnosticSink, hidden: frozenset[str]) -> Iterator[tuple[Path, list[str]]]:
+def walk_folders(
+    base: Path, folder: Path, sink: DiagnosticSink, hidden: frozenset[str]
+) -> Iterator[tuple[Path, list[str]]]:
     """Yield each folder with the names of its files, sorted, parents first. Hidden folders are skipped but `hidden`."""
     looked_at = 0
     pending: list[tuple[Path, int]] = [(folder, 0)]
