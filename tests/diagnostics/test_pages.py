@@ -66,6 +66,8 @@ COMPANIONS: Mapping[str, tuple[str, str]] = {
     "OCT372": ("OCT201", "the table cannot be read because of the key"),
     "OCT434": ("OCT401", "the skill's capability is hidden because it has no trigger"),
 }
+NO_WORKSPACE = frozenset({"fastmcp.json", "server.json"})
+"""Files that no build of a workspace reads: a scan of a folder finds them."""
 SHOWN = sorted(set(all_rules()) - set(NOT_SHOWN))
 
 
@@ -84,6 +86,8 @@ def blocks(code: str, section: str) -> list[tuple[str | None, str]]:
 def workspace(shown: Mapping[str, str]) -> dict[str, str]:
     """Return the files of the workspace that a page means by those that it shows."""
     files = dict(shown)
+    if not NO_WORKSPACE.isdisjoint(files):
+        return files
     if "octoc.toml" not in files:
         in_tap = any(path.startswith("taps/") for path in files)
         tap = '\n[[taps]]\nname = "acme"\npath = "taps/acme"\n' if in_tap else ""
@@ -104,7 +108,8 @@ def check_section(code: str, section: str, root: Path) -> tuple[Diagnostic, ...]
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8")
     environment = read_environment([root / ".env"], []) if ".env" in files else None
-    return check_target(CheckTarget(root=root), plugins=Plugins(), use_cache=False, environment=environment).diagnostics
+    scanned = CheckTarget(root=root, folder=None if "octoc.toml" in files else root)
+    return check_target(scanned, plugins=Plugins(), use_cache=False, environment=environment).diagnostics
 
 
 def _kinds(root: Path) -> dict[str, str]:

@@ -50,6 +50,7 @@ from octoc.compiler.inputs.mcp.windsurf import WINDSURF
 from octoc.compiler.inputs.mcp.zed import ZED
 from octoc.compiler.inputs.octomind import OCTOMIND
 from octoc.compiler.inputs.octopus_export import OCTOPUS_EXPORT
+from octoc.compiler.inputs.published import FASTMCP, REGISTRY_SERVER, SKILLS_LOCK
 from octoc.compiler.inputs.routing import BACKGROUND, EXPANDED, FIXTURES, NEEDS
 from octoc.compiler.inputs.scopes import SCOPES
 from octoc.compiler.inputs.skill import SKILL
@@ -65,6 +66,7 @@ KINDS = (
     *(WORKSPACE, MCP, CAPABILITY_CONFIG, CAPABILITY_PROVIDER, AGENT_MANIFEST, AGENT_MD, SKILL),
     *(SNAPSHOT, FIXTURES, NEEDS, EXPANDED, SCOPES, OCTOPUS_EXPORT, BACKGROUND),
     *(CLAUDE_SETTINGS, CLAUDE_PLUGIN, CLAUDE_MARKETPLACE, CLIENT_AGENT),
+    *(FASTMCP, REGISTRY_SERVER, SKILLS_LOCK),
 )
 """octoc's own kinds of files."""
 DIALECTS = (

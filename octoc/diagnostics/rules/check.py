@@ -20,6 +20,14 @@ UNKNOWN_FIELD = rule(
 UNUSED_FIELD = rule("OCT209", "unused-field", "octoc knows a field but does not act on it.", Severity.WARNING)
 REPEATED_NAME = rule("OCT210", "repeated-name", "Two entities of one file have the same name.")
 
+REFUSED_BY_REGISTRY = rule(
+    "OCT739",
+    "refused-by-registry",
+    "The MCP registry refuses a `server.json`.",
+    kinds=groups.REGISTRY_SERVERS,
+)
+MISSING_SOURCE = rule("OCT747", "missing-source", "The file of a FastMCP server does not exist.", kinds=groups.FASTMCP)
+
 TWO_SERVER_LISTS = rule("OCT220", "two-server-lists", "A file has both `mcpServers` and `servers`.", kinds=groups.MCP)
 FOREIGN_SERVER_LIST = rule(
     "OCT221",

@@ -17,6 +17,8 @@ WIRED = PROVIDERS | MANIFESTS
 SERVERS = MCP | WIRED | AGENT_MD
 """Files that define servers."""
 SNAPSHOTS = frozenset({"snapshot"})
+FASTMCP = frozenset({"fastmcp"})
+REGISTRY_SERVERS = frozenset({"registry-server"})
 WORKSPACE = frozenset({"workspace"})
 FIXTURES = frozenset({"fixtures"})
 NEEDS = frozenset({"needs"})

@@ -26,6 +26,7 @@ MCP = FileKind(
     check="octoc.compiler.check.mcp:check_mcp",
     recognize=lambda values: not {"mcpServers", "servers"}.isdisjoint(values),
     marks=('"mcpServers"', '"servers"'),
+    other_names=frozenset({"server.json"}),  # one server, as the MCP registry publishes it
     dialect=CLAUDE,
     scan="everywhere",
     is_complete=True,
