@@ -12,6 +12,7 @@ returns. `DIR` is as in `benchmarks/dispatch.py`.
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import math
 import random
@@ -19,7 +20,7 @@ import statistics
 import tempfile
 import tomllib
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -132,10 +133,10 @@ def _rankers(session: Session) -> dict[str, Ranker]:
         return _ordered(scores)
 
     def ours(query: str) -> list[str]:
-        return _tools(look(session.state, query, 10, others=True))
+        return _tools(look(session.state, query, 10))
 
     def by_words(query: str) -> list[str]:
-        return _tools(session.state.loaded.search.look(session.state.tools, query, 10, others=True, by_words=True))
+        return _tools(session.state.loaded.search.look(session.state.tools, query, 10, by_words=True))
 
     return {
         "Octo's keywords": keywords,
@@ -148,7 +149,7 @@ def _rankers(session: Session) -> dict[str, Ranker]:
 
 
 def _tools(answer: SearchResult) -> list[str]:
-    return [ranked.hit.tool for ranked in (*answer.hits, *answer.others)]
+    return [ranked.hit.tool for ranked in answer.hits]
 
 
 class _Bm25:
@@ -166,7 +167,7 @@ class _Bm25:
         wanted = query_terms(query)
         return _ordered({tool: score for tool in self._terms if (score := self._score(tool, wanted)) > 0})
 
-    def _score(self, tool: str, wanted: Sequence[str]) -> float:
+    def _score(self, tool: str, wanted: Iterable[str]) -> float:
         found = self._terms[tool]
         total = 0.0
         for term in wanted:
@@ -208,18 +209,26 @@ def _cell(figures: Sequence[tuple[float, float]]) -> str:
 
 
 def _answers(queries: Sequence[Mapping[str, Any]], session: Session) -> None:
-    """Print what `find_tools` returns: how many tools, whether the wanted ones are among them, and when nothing."""
-    print(f"\n{'answered':<20} {'queries':>8} {'nothing':>8} {'tools':>8} {'recall':>8}")
+    """Print what `find_tools` returns: how many tools in how many tokens, and when it says that nothing fits."""
+    print(f"\n{'answered':<20} {'queries':>8} {'no fit':>8} {'tools':>8} {'tokens':>8} {'recall':>8}")
     for kind in dict.fromkeys(query["note"] for query in queries):
         asked = [query for query in queries if query["note"] == kind]
-        answers = [[hit.tool for hit in session.search(query["query"])] for query in asked]
-        nothing = statistics.fmean(not answer for answer in answers)
+        searched = [session.search(query["query"]) for query in asked]
+        answers = [[hit.tool for hit in found] for found in searched]
+        nothing = statistics.fmean(not found.fits for found in searched)
+        tokens = statistics.median(_tokens(session, query["query"]) for query in asked)
         size = statistics.fmean(map(len, answers))
         found = [
             _recall(answer, query["tools"]) for answer, query in zip(answers, asked, strict=True) if query["tools"]
         ]
         recall = f"{100 * statistics.fmean(found):>8.1f}" if found else f"{'-':>8}"
-        print(f"{kind:<20} {len(asked):>8} {100 * nothing:>7.0f}% {size:>8.1f} {recall}")
+        print(f"{kind:<20} {len(asked):>8} {100 * nothing:>7.0f}% {size:>8.1f} {tokens:>8.0f} {recall}")
+
+
+def _tokens(session: Session, query: str) -> int:
+    """Return the length of the model's answer, in characters / 4."""
+    outcome = asyncio.run(session.call("find_tools", {"query": query}))
+    return len(outcome.text) // 4
 
 
 def _ndcg(found: Sequence[str], wanted: Sequence[str]) -> float:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import attrs
 
+CHARS_PER_TOKEN = 4
+
 
 @attrs.frozen
 class ApproximateCounter:
-    """Counts a token for every four characters, and at least one.
+    """Counts a token for every `CHARS_PER_TOKEN` characters, and at least one.
 
     Source: Octopus, working memory, the approximate counter.
     """
@@ -16,7 +18,7 @@ class ApproximateCounter:
 
     def count(self, text: str) -> int:
         """Return the number of tokens that `text` has about."""
-        return max(1, len(text) // 4)
+        return max(1, len(text) // CHARS_PER_TOKEN)
 
 
 APPROXIMATE = ApproximateCounter()

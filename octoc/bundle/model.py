@@ -351,12 +351,12 @@ class SearchSettings:
 
     Args:
         rank: `default` by words and meaning, `bm25` by words alone, `octo` by Octo's own rule.
-        max_tokens: how much of an answer may be schemas, by the approximate count; the rest is described on demand. 0
-        means unlimited.
+        max_tokens: the length of an answer, by the approximate count, in which it has signatures and schemas; the names
+            of all found tools are always there. 0 means unlimited.
     """
 
     rank: Rank = "default"
-    max_tokens: int = 4000
+    max_tokens: int = 400
 
 
 @attrs.frozen(kw_only=True)

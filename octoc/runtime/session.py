@@ -11,8 +11,8 @@ import attrs
 
 from octoc.runtime.catalog.formats import Deferral, ToolForm
 from octoc.runtime.shares import account_of
-from octoc.runtime.values import Routing, SearchHit
-from octoc.search import DEFAULT_LIMIT
+from octoc.runtime.values import Routing, SearchHits
+from octoc.search import DEFAULT_LIMIT, LOADED_LIMIT
 
 if TYPE_CHECKING:
     from octoc.bundle.model import AgentEntry, Settings
@@ -112,7 +112,7 @@ class Session:
         self.state.form = form
         return block
 
-    def tool_search(self, query: str, limit: int = DEFAULT_LIMIT) -> list[dict[str, Any]]:
+    def tool_search(self, query: str, limit: int = LOADED_LIMIT) -> list[dict[str, Any]]:
         """Search for tools, and return the blocks that load the matches, for a tool block with `deferred="native"`.
 
         For `anthropic` the content of the `tool_result` for `find_tools`, for `openai-responses` the `tools` of the
@@ -131,11 +131,13 @@ class Session:
 
         return cache_report(self.state)
 
-    def search(self, query: str, limit: int = DEFAULT_LIMIT) -> list[SearchHit]:
-        """Return the tools of this session that fit the query best; connects nothing."""
+    def search(self, query: str, limit: int = DEFAULT_LIMIT) -> SearchHits:
+        """Return the tools of this session nearest to the query, and whether one fits; connects nothing."""
         from octoc.runtime.tools.find_tools import look
+        from octoc.runtime.tools.search_answer import note_on
 
-        return [ranked.hit for ranked in look(self.state, query, limit).hits]
+        found = look(self.state, query, limit)
+        return SearchHits(hits=tuple(ranked.hit for ranked in found.hits), fits=found.fits, note=note_on(found))
 
     def route(self, text: str, before: Sequence[str] | None = None) -> Routing:
         """Decide which capability a user's message is for; changes nothing.

@@ -1,10 +1,10 @@
-"""Values that a session returns: the decision on a message and a found tool; and the exception for an unknown name."""
+"""Values that a session returns: the decision on a message, and found tools; and the exception for an unknown name."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import Literal
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, overload
 
 import attrs
 
@@ -82,6 +82,30 @@ class SearchHit:
     score: float
     alias: str
     direct: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class SearchHits(Sequence[SearchHit]):
+    """The tools nearest to a query, the best first.
+
+    Args:
+        fits: whether one of them probably does what the query asks for. True with Octo's rule, which does not judge.
+        note: why none does, for a model or a person; "" if one does.
+    """
+
+    hits: tuple[SearchHit, ...] = ()
+    fits: bool = False
+    note: str = ""
+
+    @overload
+    def __getitem__(self, index: int) -> SearchHit: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[SearchHit, ...]: ...
+    def __getitem__(self, index: int | slice) -> SearchHit | tuple[SearchHit, ...]:
+        return self.hits[index]
+
+    def __len__(self) -> int:
+        return len(self.hits)
 
 
 class UnknownNameError(LookupError):

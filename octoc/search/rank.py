@@ -34,15 +34,11 @@ UNION_ABOVE = 10_000
 """With more tools than this, only the best by each part are scored by clauses."""
 UNION = 200
 
-SHARE = 0.6
-"""An answer ends before the first score under this share of the highest."""
-FEW = 5
-"""The most tools whose answer is never cut, as the distance from the mean has no meaning for so few."""
 SLIP = 0.6
 """The weight of a term near a misspelt one of the query."""
 
 FIT = 0.37
-"""The least fit of the best tool for an answer: a cosine, plus a share for words in common."""
+"""The least fit of a tool that does what a query asks for: a cosine, plus a share for words in common."""
 WORDS_IN_FIT = 0.3
 FIT_OF_WORDS = 0.12
 """Threshold without an encoder: the share of the query's words, by weight, that the best tool has."""
@@ -58,6 +54,7 @@ class Query:
     """A prepared query: its terms' hashes, its vector and those of its clauses, which are None without an encoder.
 
     Args:
+        spelled: the word of each term, as the query has it.
         vector: shape (d,), L2-normalised.
         clauses: shape (k, d), k >= 1.
         misspelt: for each term the hashes of its misspellings, from `misspellings`.
@@ -65,6 +62,7 @@ class Query:
 
     terms: tuple[int, ...]
     misspelt: tuple[tuple[int, ...], ...] = ()
+    spelled: tuple[str, ...] = ()
     vector: Vector | None = None
     clauses: Vector | None = None
 
@@ -74,14 +72,16 @@ class Query:
         plain = query_terms(text)
         terms = tuple(map(hashed, plain))
         misspelt = tuple(map(misspellings, plain))
-        if embed is None or not terms:
-            return cls(terms=terms, misspelt=misspelt)
+        if embed is None or not text.strip():
+            return cls(terms=terms, misspelt=misspelt, spelled=tuple(plain.values()))
         from octoc.search.words import clauses
 
         parts = clauses(text)
         whole = embed(text[:2000].strip())
         vectors = [whole] if len(parts) == 1 else [embed(part) for part in parts]
-        return cls(terms=terms, misspelt=misspelt, vector=whole, clauses=np.stack(vectors))
+        return cls(
+            terms=terms, misspelt=misspelt, spelled=tuple(plain.values()), vector=whole, clauses=np.stack(vectors)
+        )
 
 
 @attrs.frozen(kw_only=True)
@@ -95,25 +95,24 @@ class RankedTool:
 
 @attrs.frozen(kw_only=True)
 class Ranking:
-    """A ranking. Nothing fits if `fit` is below the threshold `least`.
+    """A ranking: the nearest tools, the best first, whether or not one does what the query asks for.
 
-    `matches` are the nearest tools, whether or not they fit; an answer has the first `cut` of them.
+    Args:
+        fit: how near the nearest tool is, as a cosine plus a share for words in common; without an encoder the share of
+            the query's words, by weight, that the best tool has.
+        least: the fit from which on a tool probably does it.
+        missing: the query's words that no tool in scope has, in the query's order.
     """
 
     matches: tuple[RankedTool, ...] = ()
     fit: float = 0.0
     least: float = 0.0
-    cut: int = 0
+    missing: tuple[str, ...] = ()
 
     @property
     def fits(self) -> bool:
-        """Whether anything fits the query."""
+        """Whether a tool probably does what the query asks for."""
         return bool(self.matches) and self.fit >= self.least
-
-    @property
-    def answer(self) -> tuple[RankedTool, ...]:
-        """The tools of the answer: none if nothing fits, else those with scores near the first."""
-        return self.matches[: self.cut] if self.fits else ()
 
 
 def rank(
@@ -125,7 +124,7 @@ def rank(
     *,
     by_words: bool = False,
 ) -> Ranking:
-    """Return the tools of a scope that fit a query best, the best first, equal ones by name.
+    """Return the tools of a scope nearest to a query, the best first, equal ones by name.
 
     Args:
         parts: indexes whose tools are numbered consecutively.
@@ -135,20 +134,20 @@ def rank(
         by_words: use no vectors even if the indexes have some.
     """
     total = sum(map(len, parts)) if rows is None else len(rows)
-    if not total or not query.terms or limit < 1:
+    if not total or limit < 1 or (not query.terms and query.vector is None):
         return Ranking()
     alone = by_words or query.vector is None
-    words, share = _words(query, parts, rows, total)
+    words, share, missing = _words(query, parts, rows, total)
     dense = None if alone else _dense(query, parts, rows, words)
     if dense is None:
         if alone and total < USUAL_TOOLS:
-            _, share = _words(query, parts, rows, USUAL_TOOLS)
+            _, share, _ = _words(query, parts, rows, USUAL_TOOLS)
         best = _best(words, limit, rows, name_of, least=0.0)
         matches = tuple(
             RankedTool(number=number, score=score, parts={"words": score}) for _, number, score in best if score > 0
         )
         fit = float(share[best[0][0]]) if best else 0.0
-        return _ranking(matches, round(fit, _DIGITS), FIT_OF_WORDS)
+        return Ranking(matches=matches, fit=round(fit, _DIGITS), least=FIT_OF_WORDS, missing=missing)
     gave = {
         "words": WEIGHTS["words"] * _z(words),
         **{name: WEIGHTS[name] * value for name, value in dense.gave.items()},
@@ -166,14 +165,7 @@ def rank(
         for place, number, score in best
     )
     fit = dense.nearest + WORDS_IN_FIT * float(share.max())
-    ranking = _ranking(matches, round(fit, _DIGITS), FIT)
-    return attrs.evolve(ranking, cut=len(matches)) if total <= FEW else ranking
-
-
-def _ranking(matches: tuple[RankedTool, ...], fit: float, least: float) -> Ranking:
-    first = matches[0].score if matches else 0.0
-    cut = sum(one.score >= min(first, SHARE * first) for one in matches)
-    return Ranking(matches=matches, fit=fit, least=least, cut=cut)
+    return Ranking(matches=matches, fit=round(fit, _DIGITS), least=FIT, missing=missing)
 
 
 def _best(
@@ -199,8 +191,10 @@ def _best(
     return ranked[:limit]
 
 
-def _words(query: Query, parts: Sequence[Index], rows: Array | None, total: int) -> tuple[Array, Array]:
-    """Return the scope's BM25 scores, and each as a share of the highest possible score of the query.
+def _words(
+    query: Query, parts: Sequence[Index], rows: Array | None, total: int
+) -> tuple[Array, Array, tuple[str, ...]]:
+    """Return the scope's BM25 scores, each as a share of the highest possible score, and the words that no tool has.
 
     A term that no tool in scope has counts for the share too, as a part of the query that nothing matches.
 
@@ -212,8 +206,9 @@ def _words(query: Query, parts: Sequence[Index], rows: Array | None, total: int)
     mask = _mask(rows, count)
     scores = np.zeros(count, np.float32)
     most = 0.0
+    missing = []
     bare = math.log(1 + (total + 0.5) / 0.5)
-    for term, misspelt in zip(query.terms, query.misspelt, strict=True):
+    for term, misspelt, word in zip(query.terms, query.misspelt, query.spelled, strict=True):
         postings = _having(parts, sizes, term, mask)
         if postings:
             most += _add(scores, postings, total, 1.0)
@@ -221,12 +216,14 @@ def _words(query: Query, parts: Sequence[Index], rows: Array | None, total: int)
         # A term that no tool in scope has may be a misspelling, and still counts as asked for.
         most += bare
         near = sorted({one for part in parts for one in part.postings.near_to(misspelt)}) if misspelt else []
-        for other in near:
-            if postings := _having(parts, sizes, other, mask):
-                _add(scores, postings, total, SLIP)
+        having = [postings for other in near if (postings := _having(parts, sizes, other, mask))]
+        for postings in having:
+            _add(scores, postings, total, SLIP)
+        if not having:
+            missing.append(word)
     if rows is not None:
         scores = scores[rows]
-    return scores, scores / most
+    return scores, scores / (most or 1.0), tuple(missing)
 
 
 def _mask(rows: Array | None, count: int) -> Array | None:

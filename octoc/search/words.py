@@ -68,10 +68,15 @@ def _pieces(word: str) -> list[str]:
     return pieces
 
 
-def query_terms(query: str) -> tuple[str, ...]:
-    """Return the distinct terms of a query in order; for a query of only stop words, these."""
-    distinct = tuple(dict.fromkeys(terms(query[:MAX_QUERY_CHARS])))
-    return distinct or tuple(dict.fromkeys(stem(word) for word in words(query[:MAX_QUERY_CHARS])))
+def query_terms(query: str) -> dict[str, str]:
+    """Return the distinct terms of a query in order, each with its word; for a query of only stop words, these."""
+    found = words(query[:MAX_QUERY_CHARS])
+    kept = [word for word in found if word not in STOP_WORDS] or found
+    spelled: dict[str, str] = {}
+    for word in kept:
+        for piece in _pieces(word):
+            spelled.setdefault(stem(piece), piece)
+    return spelled
 
 
 def joined(name: str) -> str:

@@ -132,17 +132,16 @@ def test_route_takes_earlier_messages(octoc: Run, bundle: str) -> None:
 
 
 def test_find_explains(octoc: Run, bundle: str) -> None:
-    """`--explain` shows what each part of a score gave, also of tools that are not answered."""
+    """`--explain` shows what each part of a score gave, how well the best tool fits, and words that no tool has."""
     found = json.loads(octoc("find", "current time", "--explain", "--json", "--bundle", bundle).out)
     assert [tool["name"] for tool in found["tools"]] == ["time/get_current_time", "time/convert_time"]
-    assert [tool["answered"] for tool in found["tools"]].count(True) == found["answered"]
-    assert found["answered"]
+    assert (found["fits"], found["missing"]) == (True, [])
     for tool in found["tools"]:
         assert sum(tool["parts"].values()) == pytest.approx(tool["score"], abs=1e-3)
     assert found["fit"] >= found["least_fit"]
     done = octoc("find", "book a flight", "--explain", "--bundle", bundle)
-    assert "nothing fits" in done.out
-    assert "answer: 0 tools" in done.out
+    assert "nothing fits well" in done.out
+    assert "no tool mentions: book, flight" in done.out
 
 
 def test_route_may_abstain(octoc: Run, bundle: str) -> None:
@@ -172,8 +171,10 @@ def test_find_lists_places_and_not_scores(octoc: Run, bundle: str) -> None:
 
 
 def test_find_without_a_hit(octoc: Run, bundle: str) -> None:
-    """Finding nothing is an empty list."""
-    assert json.loads(octoc("find", "zzzz", "--json", "--bundle", bundle).out) == []
+    """Where nothing fits well, the nearest tools are listed, and stderr says so with the reason."""
+    done = octoc("find", "zzzz", "--bundle", bundle)
+    assert "time/get_current_time" in done.out
+    assert done.err.splitlines()[0] == 'Nothing fits well: no tool mentions "zzzz".'
 
 
 @pytest.mark.parametrize(

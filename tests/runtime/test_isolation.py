@@ -26,7 +26,7 @@ CALLS: list[tuple[str, Any]] = [
     *((form.format(name), {}) for form in FORMS for name in NAMES),
     *(("call_mcp_tool", {"tool_name": form.format("hidden")}) for form in FORMS),
     *(("find_tools", {"query": query}) for query in QUERIES),
-    ("find_tools", {"describe": ["secret__hidden", "vault__open", "mine__run"]}),
+    ("find_tools", {"detail": ["secret__hidden", "vault__open", "mine__run"]}),
     ("capability", {"action": "list"}),
     *(("capability", {"action": "discover", "intent": text}) for text in MESSAGES),
     *(

@@ -294,7 +294,7 @@ def test_an_agent_that_is_gone_makes_no_further_call(fleet: Fleet, next_fleet: N
                 with pytest.raises(UnknownNameError) as told:
                     await session.on_user_message("hello")
                 assert str(told.value) == str(begun_anew.value)
-            assert (session.tools(), session.search("x"), session.capabilities) == ([], [], ())
+            assert (session.tools(), list(session.search("x")), session.capabilities) == ([], [], ())
             assert runtime.state.older == []
             gate.set()
             assert (await under_way).ok

@@ -116,7 +116,7 @@ def test_an_unlisted_servers_tools_join_when_it_is_connected(fleet: Fleet) -> No
     async def run() -> None:
         async with fleet.open() as runtime:
             session = runtime.session()
-            assert session.search("now") == []
+            assert not session.search("now")
             assert (await session.call("late/now", {"text": "x"})).text == '{"text": "x"}'
             assert [hit.tool for hit in session.search("now later")] == ["late/now"]
             assert (await session.call("now")).ok
@@ -152,8 +152,8 @@ def test_the_host_can_connect_what_is_unlisted(fleet: Fleet) -> None:
         async with fleet.open() as runtime:
             session = runtime.session()
             assert await session.connect_unlisted() == {"down": "it is down"}
-            found = json.loads((await session.call("find_tools", {"query": "now"})).text)
-            assert [tool["name"] for tool in found] == ["late__now"]
+            found = await session.call("find_tools", {"query": "now"})
+            assert found.text.startswith("- late__now(")
 
     asyncio.run(run())
 

@@ -91,6 +91,6 @@ def test_a_session_has_nothing_of_a_bundle_whose_agent_is_another_tenants(
             with pytest.raises(LookupError) as begun:
                 runtime.session("ledger", tenant="acme")
             assert str(renewed.value) == str(begun.value)
-            assert (session.tools(), session.search("a")) == ([], [])
+            assert (session.tools(), list(session.search("a"))) == ([], [])
 
     asyncio.run(run())

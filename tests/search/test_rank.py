@@ -65,10 +65,12 @@ def test_a_word_that_most_of_a_few_tools_have_still_fits() -> None:
     assert not _rank("order a pizza", [index], None, dense=False).fits
 
 
-def test_a_list_of_few_tools_is_not_cut() -> None:
-    """Two tools that fit alike are both answered, where the mean of the two lies between them."""
+def test_a_ranking_leaves_out_only_what_is_beyond_the_limit() -> None:
+    """With an encoder every tool of the scope is ranked up to the limit, however badly it fits."""
     found = [ToolText(server=SERVERS[0], name=f"{verb}_time", description="The time.") for verb in ("get", "convert")]
-    assert len(_rank("time", [_index(found, dense=True)], None, dense=True).answer) == len(found)
+    for query in ("time", "order a pizza", "\N{SLICE OF PIZZA}"):
+        assert len(_rank(query, [_index(found, dense=True)], None, dense=True).matches) == len(found)
+    assert _rank(" ", [_index(found, dense=True)], None, dense=True) == Ranking()
 
 
 @pytest.mark.parametrize("dense", [False, True])
@@ -82,7 +84,7 @@ def test_what_is_out_of_scope_is_as_if_it_were_not_there(dense: bool) -> None:
         masked = _rank(query, [_index(found, dense=dense)], numbers, dense=dense)
         alone = _rank(query, [_index([found[number] for number in numbers], dense=dense)], None, dense=dense)
         assert _plain(masked) == _plain(alone, numbers)
-        assert (masked.fit, masked.cut) == (alone.fit, alone.cut)
+        assert (masked.fit, masked.missing) == (alone.fit, alone.missing)
         assert {one.number for one in masked.matches} <= set(numbers)
 
     law()
@@ -98,7 +100,7 @@ def test_tools_that_join_are_ranked_as_if_they_had_been_there(dense: bool) -> No
         apart = _rank(query, [_index(first, dense=dense), _index(second, dense=dense)], None, dense=dense)
         together = _rank(query, [_index([*first, *second], dense=dense)], None, dense=dense)
         assert _plain(apart) == _plain(together)
-        assert (apart.fit, apart.cut) == (together.fit, together.cut)
+        assert (apart.fit, apart.missing) == (together.fit, together.missing)
 
     law()
 
@@ -112,22 +114,24 @@ def test_the_same_query_has_the_same_answer(found: list[ToolText], query: str) -
     assert first == second
     keys = [(-one.score, f"{one.number:04}") for one in first.matches]
     assert keys == sorted(keys)
-    assert len(first.answer) <= len(first.matches) <= 10
+    assert len(first.matches) <= 10
 
 
 def test_nothing_fits_what_no_tool_does() -> None:
     """A query without a word of any tool finds nothing by words, and a query of nothing finds nothing at all."""
     index = _index([ToolText(server="files", name="read_file", description="Read a file.")], dense=False)
-    assert _rank("thermostat", [index], None, dense=False).answer == ()
-    assert _rank("  ", [index], None, dense=False).answer == ()
-    assert [one.number for one in _rank("file", [index], None, dense=False).answer] == [0]
+    nothing = _rank("turn the thermostats", [index], None, dense=False)
+    assert (nothing.matches, nothing.fits, nothing.missing) == ((), False, ("turn", "thermostats"))
+    assert _rank("  ", [index], None, dense=False) == Ranking()
+    found = _rank("file", [index], None, dense=False)
+    assert ([one.number for one in found.matches], found.fits, found.missing) == ([0], True, ())
 
 
 def test_a_misspelt_word_finds_what_was_meant() -> None:
     """A word that no tool has counts as the one that it is a slip of, and less than that one itself."""
     found = [ToolText(server="chat", name="send_message"), ToolText(server="files", name="read_file")]
     index = _index(found, dense=False)
-    (right,), (wrong,) = (_rank(text, [index], None, dense=False).answer for text in ("message", "mesage"))
+    (right,), (wrong,) = (_rank(text, [index], None, dense=False).matches for text in ("message", "mesage"))
     assert (right.number, wrong.number) == (0, 0)
     assert wrong.score < right.score
 

@@ -52,8 +52,8 @@ CALLS: list[tuple[str, list[dict[str, Any]]]] = [
         *_each("forget", "tidy", "tidy"), *_each("use", "heavy"), {"action": "list"}, *_each("forget", "heavy"),
     ]),
     ("find_tools", [
-        {}, {"query": 3}, {"q": "x"}, {"query": "fetch a page"}, {"query": "zebra"}, {"describe": ["web__fetch", "x"]},
-        {"describe": 3},
+        {}, {"query": 3}, {"q": "x"}, {"query": "fetch a page"}, {"query": "zebra"}, {"detail": ["web__fetch", "x"]},
+        {"detail": 3},
     ]),
     ("call_mcp_tool", [
         {}, {"tool_name": "zzz"}, {"tool_name": "fetch"}, {"tool_name": "web__fetc"}, {"tool_name": "find_tools"},

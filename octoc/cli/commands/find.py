@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @bundle_option
 @agent_option
 @click.option("--limit", type=click.IntRange(min=1), default=15, show_default=True, help="Maximum number of tools.")
-@click.option("--explain", "explained", is_flag=True, help="Show each part of a score, and the tools below the limit.")
+@click.option("--explain", "explained", is_flag=True, help="Show each part of a score, and how well the best fits.")
 @format_options("text", "json")
 def command(
     query: str,
@@ -43,9 +43,9 @@ def command(
         from octoc.runtime.tools.find_tools import look
 
         tools = {(tool.server, tool.name): tool for tool in session.state.loaded.bundle.tools}
-        answer = look(session.state, query, limit, others=explained)
+        answer = look(session.state, query, limit)
         hits = []
-        for place, ranked in enumerate((*answer.hits, *answer.others)):
+        for ranked in answer.hits:
             hit = ranked.hit
             server, _, name = hit.tool.partition("/")
             tool = tools.get((server, name))
@@ -56,7 +56,7 @@ def command(
                 "description": tool.description if tool is not None else "",
             }
             if explained:
-                found |= {"answered": place < len(answer.hits), "parts": dict(ranked.parts)}
+                found["parts"] = dict(ranked.parts)
             hits.append(found)
         servers = session.state.loaded.servers
         unlisted = [name for name in session.state.tools.unlisted_servers() if servers[name].transport != BUILTIN]
@@ -71,10 +71,13 @@ def command(
         _print_explained(hits, answer)
     else:
         from octoc.cli.tables import one_line, print_table
+        from octoc.runtime.tools.search_answer import note_on
 
         # Two tools have opposite scores or zero, whatever the query, so a place says as much as a score.
         rows = [(place, hit["name"], one_line(hit["description"])) for place, hit in enumerate(hits, start=1)]
         print_table("tools", ("place", "tool", "description"), rows)
+        if rows and (note := note_on(answer)):
+            click.echo(note, err=True)
     if unlisted:
         servers = "1 server is unlisted, so its" if unlisted == 1 else f"{unlisted} servers are unlisted, so their"
         click.echo(f"{servers} tools are not searched: octoc pin", err=True)
@@ -87,7 +90,8 @@ def _explained(hits: list[dict[str, Any]], answer: SearchResult) -> dict[str, An
         "why": answer.why or None,
         "fit": answer.fit,
         "least_fit": answer.least,
-        "answered": len(answer.hits),
+        "fits": answer.fits,
+        "missing": list(answer.missing),
         "tools": hits,
     }
 
@@ -98,21 +102,17 @@ def _print_explained(hits: list[dict[str, Any]], answer: SearchResult) -> None:
 
     click.echo(f"method: {escape(answer.method)}{f' ({escape(answer.why)})' if answer.why else ''}")
     if answer.least:
-        verdict = "fits" if answer.fit >= answer.least else "nothing fits"
+        verdict = "fits" if answer.fits else "nothing fits well"
         click.echo(f"fit:    {answer.fit:.4f} of at least {answer.least:.4f}: {verdict}")
-    left_out = len(answer.others)
-    click.echo(
-        f"answer: {len(answer.hits)} tool{'' if len(answer.hits) == 1 else 's'}"
-        + (f"; {left_out} more shown, but not in the answer" if left_out else "")
-    )
+    if answer.missing:
+        click.echo(f"no tool mentions: {escape(', '.join(answer.missing))}")
     parts = list(dict.fromkeys(name for hit in hits for name in hit["parts"]))
     rows = [
         (
             f"{hit['score']:.4f}",
             hit["name"],
-            "yes" if hit["answered"] else "no",
             *(f"{hit['parts'][name]:+.4f}" if name in hit["parts"] else "" for name in parts),
         )
         for hit in hits
     ]
-    print_table("tools", ("score", "tool", "answered", *parts), rows)
+    print_table("tools", ("score", "tool", *parts), rows)

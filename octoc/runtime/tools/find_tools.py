@@ -1,10 +1,10 @@
-"""`find_tools`: search the tools that a session can call, and describe tools that were too long for the answer."""
+"""`find_tools`: search the tools that a session can call, and show tools whole on request."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from octoc.formats.own_tools import CALL_MCP_TOOL, FIND_TOOLS
@@ -13,9 +13,10 @@ from octoc.results import ToolResult
 from octoc.runtime.arguments.messages import Problem, quoted
 from octoc.runtime.arguments.refusal import misfit
 from octoc.runtime.tools.search import Ranked, SearchResult, by_keywords
+from octoc.runtime.tools.search_answer import FoundTool, as_text, note_on
 from octoc.runtime.values import SearchHit
 from octoc.search import DEFAULT_LIMIT, OCTO
-from octoc.tokens import APPROXIMATE
+from octoc.tokens import CHARS_PER_TOKEN
 
 if TYPE_CHECKING:
     from octoc.runtime.state import SessionState
@@ -25,26 +26,21 @@ _SHOWN_DESCRIPTION = 200
 _DIRECT = "direct (call by name, NOT via call_mcp_tool)"
 
 
-def look(session: SessionState, query: str, limit: int, *, others: bool = False) -> SearchResult:
-    """Rank the tools that the session can call. May load the encoder, which takes seconds. Raises: BundleFileError.
-
-    Args:
-        limit: the most tools in the answer.
-        others: whether to return tools that are not part of the answer, too.
-    """
+def look(session: SessionState, query: str, limit: int) -> SearchResult:
+    """Rank the tools that the session can call. May load the encoder, which takes seconds. Raises: BundleFileError."""
     if session.loaded.bundle.settings.search.rank == OCTO:
         return by_keywords(session.tools, query, limit)
-    return session.loaded.search.look(session.tools, query, limit, others=others)
+    return session.loaded.search.look(session.tools, query, limit)
 
 
 async def find_tools(session: SessionState, arguments: Mapping[str, Any]) -> Outcome:
-    """Answer `find_tools`: a JSON array of the matches, or the names of all servers.
+    """Answer `find_tools` with the nearest tools, or with the names of all servers if there are none.
 
     A search starts no server, as a fleet may have dozens without a snapshot, each a program to download and run.
     """
-    described = arguments.get("describe")
-    if described and session.profile != OCTO:
-        return _describe(session, described)
+    named = arguments.get("detail")
+    if named and session.profile != OCTO:
+        return _detail(session, named)
     query = arguments.get("query", "")
     if not isinstance(query, str):
         problem = Problem(path="/query", what=f"expected string, got {json_type(query)}")
@@ -66,26 +62,19 @@ async def find_tools(session: SessionState, arguments: Mapping[str, Any]) -> Out
     if session.profile != "octoc":
         answer = [_entry(session, hit, _SHOWN_DESCRIPTION) for hit in result.hits]
         return ToolResult.of_text(_fitting(answer, session.settings.results.max_chars))
-    # `fit` cuts it as JSON, with a notice.
-    return ToolResult.of_text(_compact(session, result.hits, with_scores=result.method != OCTO))
-
-
-def _compact(session: SessionState, hits: Sequence[Ranked], *, with_scores: bool) -> str:
-    """Return the hits as JSON, without schemas over the budget, except that of the first hit."""
-    budget = session.loaded.bundle.settings.search.max_tokens
-    used = 0
-    answer = []
-    for place, hit in enumerate(hits):
-        entry = _entry(session, hit, _SHOWN_DESCRIPTION)
-        size = APPROXIMATE.count(json.dumps(entry["parameters"], ensure_ascii=False))
-        if budget and place and used + size > budget:
-            entry["parameters"] = f"too long to show: find_tools(describe=[{json.dumps(entry['name'])}])"
-        else:
-            used += size
-        if with_scores:
-            entry["score"] = round(hit.hit.score, 2)
-        answer.append(entry)
-    return json.dumps(answer, ensure_ascii=False)
+    catalog = session.loaded.catalog
+    found = [
+        FoundTool(
+            name=hit.hit.alias,
+            description=catalog[hit.number].description,
+            schema=catalog.schema(hit.number) or {},
+            direct=hit.hit.direct,
+        )
+        for hit in result.hits
+    ]
+    most = session.settings.results.max_chars
+    budget = min(session.loaded.bundle.settings.search.max_tokens * CHARS_PER_TOKEN or most, most)
+    return ToolResult.of_text(as_text(found, note_on(result), budget))
 
 
 def _entry(session: SessionState, hit: Ranked, description: int | None) -> dict[str, Any]:
@@ -98,11 +87,11 @@ def _entry(session: SessionState, hit: Ranked, description: int | None) -> dict[
     }
 
 
-def _describe(session: SessionState, names: Any) -> Outcome:
+def _detail(session: SessionState, names: Any) -> Outcome:
     """Answer with the whole description and schema of some tools, and an error for each unknown name."""
     wanted = [names] if isinstance(names, str) else names
     if not isinstance(wanted, list) or not all(isinstance(name, str) for name in wanted):
-        problem = Problem(path="/describe", what=f"expected an array of strings, got {json_type(names)}")
+        problem = Problem(path="/detail", what=f"expected an array of strings, got {json_type(names)}")
         return misfit(FIND_TOOLS, FIND_TOOLS, [problem], session.profile)
     catalog, tools = session.loaded.catalog, session.tools
     shown, reachable = frozenset(tools.visible()), frozenset(tools.reachable())

@@ -42,18 +42,24 @@ class SearchResult:
     """The result of a search.
 
     Args:
-        hits: the answer, the best first; empty if nothing fits.
-        others: lower-ranked tools, or those that did not fit well enough; only on request.
+        hits: the nearest tools, the best first.
         why: why vectors were not used although the workspace ranks by them; "" otherwise.
-        fit, least: the fit of the nearest tool, and the least fit of an answer; 0.0 with Octo's rule.
+        fit, least: the fit of the nearest tool, and the fit from which on one probably does what was asked for; 0.0
+            with Octo's rule.
+        missing: words of the query that no tool has.
     """
 
     hits: tuple[Ranked, ...] = ()
-    others: tuple[Ranked, ...] = ()
     method: SearchMethod
     why: str = ""
     fit: float = 0.0
     least: float = 0.0
+    missing: tuple[str, ...] = ()
+
+    @property
+    def fits(self) -> bool:
+        """Whether a tool probably does what was asked for. Octo's rule does not judge that."""
+        return bool(self.hits) and self.fit >= self.least
 
 
 def by_keywords(tools: SessionTools, query: str, limit: int) -> SearchResult:
@@ -114,17 +120,15 @@ class SearchParts:
         joined = len(catalog) - (0 if base is None else len(base))
         return joined > FEW_TOOLS and (base is None or live is None or live[:2] != (catalog.generation, False))
 
-    def look(
-        self, tools: SessionTools, query: str, limit: int, *, others: bool = False, by_words: bool = False
-    ) -> SearchResult:
+    def look(self, tools: SessionTools, query: str, limit: int, *, by_words: bool = False) -> SearchResult:
         """Rank by the index, and `by_words` alone on request or if the encoder fails. Raises: BundleFileError."""
         why = "the bundle has no vectors of tools" if self._by_meaning and not by_words else ""
         if self.encodes and not by_words:
             try:
-                return self._looked(tools, query, limit, self._routing.encode, others=others)
+                return self._looked(tools, query, limit, self._routing.encode)
             except EncoderUnavailableError as error:
                 why = str(error)
-        return self._looked(tools, query, limit, None, others=others, why=why)
+        return self._looked(tools, query, limit, None, why=why)
 
     def _looked(
         self,
@@ -133,7 +137,6 @@ class SearchParts:
         limit: int,
         embed: Callable[[str], Vector] | None,
         *,
-        others: bool,
         why: str = "",
     ) -> SearchResult:
         """Rank by the index, and by meaning if `embed` is given. Raises: BundleFileError, EncoderUnavailableError."""
@@ -144,15 +147,13 @@ class SearchParts:
         view = self._view(tools)
         catalog = self._catalog
         ranking = rank(ready, parts, view.rows, lambda number: str(catalog[number].id), limit, by_words=embed is None)
-        answer = ranking.answer
-        rest = ranking.matches[len(answer) :] if others else ()
         return SearchResult(
-            hits=tuple(_ranked(tools, one.number, one.score, view.shown, one.parts) for one in answer),
-            others=tuple(_ranked(tools, one.number, one.score, view.shown, one.parts) for one in rest),
+            hits=tuple(_ranked(tools, one.number, one.score, view.shown, one.parts) for one in ranking.matches),
             method=BY_WORDS if embed is None else BY_VECTORS,
             why=why,
             fit=ranking.fit,
             least=ranking.least,
+            missing=ranking.missing,
         )
 
     def _parts(self, embed: Callable[[str], Vector] | None) -> list[Index]:

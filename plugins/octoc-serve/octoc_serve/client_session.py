@@ -183,7 +183,7 @@ class ClientSession:
             return failure("bad_request", wrong, profile=self.session.profile)
         text = message or arguments.get("query")
         routing = None
-        if isinstance(text, str) and text.strip() and not arguments.get("describe"):
+        if isinstance(text, str) and text.strip() and not arguments.get("detail"):
             with contextlib.suppress(UnknownNameError):  # a reload removed the agent, which the call reports
                 routing = await self.session.on_user_message(text)
         outcome = await self.session.call(FIND_TOOLS, arguments)

@@ -48,7 +48,7 @@ def _calls(name: str, handle: str) -> list[tuple[str, dict[str, Any]]]:
         *((tool, {"text": "x"}) for tool in tools),
         *(("call_mcp_tool", {"tool_name": tool, "arguments": {}}) for tool in tools),
         ("find_tools", {"query": name}),
-        ("find_tools", {"describe": tools}),
+        ("find_tools", {"detail": tools}),
         ("capability", {"action": "list"}),
         ("capability", {"action": "enable", "name": "wages"}),
         ("read_result", {"handle": handle}),

@@ -81,7 +81,7 @@ def test_the_bundle_finds_by_meaning(tmp_path: Path) -> None:
     """A bundle with vectors says what each part of a score gave; without its encoder it says that it has none."""
     path = _built(tmp_path, _Encoder())
     session = Runtime.open(path, plugins=plugins_of(_Encoder())).session()
-    answer = look(session.state, "create an issue", 5, others=True)
+    answer = look(session.state, "create an issue", 5)
     assert answer.method == "words and meaning"
     assert answer.hits[0].hit.tool == "tracker/create_issue"
     assert {"words", "meaning", "clauses", "intents"} <= set(answer.hits[0].parts)

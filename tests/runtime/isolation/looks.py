@@ -217,7 +217,7 @@ class Questions:
             yield "call_mcp_tool", {"tool_name": name, "arguments": {}}
         for query in self.queries() if self.searches else ():
             yield "find_tools", {"query": query}
-        yield "find_tools", {"describe": ["{}__{}".format(*tool) for tool in self.tools]}
+        yield "find_tools", {"detail": ["{}__{}".format(*tool) for tool in self.tools]}
         yield "capability", {"action": "list"}
         for name in (*self.capabilities, "reprots"):
             yield "capability", {"action": "discover", "intent": trigger(name)}
@@ -304,8 +304,8 @@ async def reaches(runtime: Runtime, agent: str, tenant: str | None, mine: Has, f
             assert nonce(tool) in called.text
             if facts.agents[agent].proxy:
                 # Whether it is in the answer is for the encoder to say, and the fake one's vectors mean nothing.
-                found = look(session.state, f"{tool[1]} {about(tool)}", 50, others=True)
-                hits = [ranked.hit.tool for ranked in (*found.hits, *found.others)]
+                found = look(session.state, f"{tool[1]} {about(tool)}", 50)
+                hits = [ranked.hit.tool for ranked in found.hits]
                 assert "/".join(tool) in hits, (agent, tool, hits)
         else:
             assert not called.ok, (agent, tool)

@@ -55,7 +55,7 @@ CALLS: dict[str, tuple[str, Any]] = {
     "unlisted": ("{0}u/{0}", {}),
     "proxy": ("call_mcp_tool", {"tool_name": "{0}__{0}"}),
     "search": ("find_tools", {"query": "{0}"}),
-    "describe": ("find_tools", {"describe": ["{0}__{0}", "{0}u__{0}"]}),
+    "detail": ("find_tools", {"detail": ["{0}__{0}", "{0}u__{0}"]}),
     "enable": ("capability", {"action": "enable", "name": "{0}"}),
     "disable": ("capability", {"action": "disable", "name": "{0}"}),
     "discover": ("capability", {"action": "discover", "intent": "{0}"}),

@@ -1,4 +1,4 @@
-"""`find_tools` over an index: what it answers, what it leaves to be described, and whom it tells what."""
+"""`find_tools` over an index: what it answers, what it leaves to be shown, and whom it tells what."""
 
 from __future__ import annotations
 
@@ -30,44 +30,50 @@ def session(fleet: Fleet) -> Session:
     """An agent with the proxy, and a server that only another one has."""
     fleet.server("tracker", ["create_issue", "list_issues", "close_issue"], {"list_issues": LONG, "close_issue": LONG})
     fleet.server("secret", ["list_secret_issues"])
-    fleet.settings = attrs.evolve(fleet.settings, search=SearchSettings(max_tokens=2000))
+    fleet.settings = attrs.evolve(fleet.settings, search=SearchSettings(max_tokens=200))
     fleet.agent(tools=fleet.index("tracker/create_issue", "tracker/list_issues", "tracker/close_issue"), proxy=True)
     fleet.agent("other", proxy=True)
     return fleet.open().session()
 
 
-def test_schemas_over_the_budget_are_described_on_demand(session: Session) -> None:
-    """What does not fit the budget says how to see it, and is then shown whole; the first is always there."""
-    first, second, third = _ask(session, query="issues")
-    assert {first["name"], second["name"], third["name"]} == {
-        "tracker__create_issue", "tracker__list_issues", "tracker__close_issue"
-    }  # fmt: skip
-    assert isinstance(first["parameters"], dict)
-    left_out = [hit for hit in (second, third) if isinstance(hit["parameters"], str)]
-    assert left_out
-    assert f'describe=["{left_out[0]["name"]}"]' in left_out[0]["parameters"]
-    (whole,) = _ask(session, describe=[left_out[0]["name"]])
+def test_schemas_over_the_budget_are_shown_on_demand(session: Session) -> None:
+    """A schema over the budget is a signature in the answer, and `detail` shows it whole."""
+    answer = _ask(session, query="issues")
+    signatures = [line for line in answer.splitlines() if line.startswith("- tracker__")]
+    assert len(signatures) == 3
+    assert "field199" not in answer
+    (whole,) = _ask(session, detail=["tracker__list_issues"])
     assert whole["parameters"] == LONG
 
 
-def test_describing_tells_nothing_of_others_tools(session: Session) -> None:
-    """A tool that only another agent has is described as one that does not exist."""
-    secret, unknown = _ask(session, describe=["secret__list_secret_issues", "nowhere__nothing"])
+def test_nothing_fits_stands_beside_the_nearest_tools(session: Session) -> None:
+    """Where a query's words are in no tool, the answer says which and still has the nearest tools."""
+    query = "wire the rent money to the landlord for issues"
+    note = 'Nothing fits well: no tool mentions "wire", "rent", "money", "landlord".'
+    assert _ask(session, query=query).startswith(f"{note}\n- tracker__")
+    found = session.search(query)
+    assert (found.fits, found.note, len(found)) == (False, note, 3)
+    assert (session.search("list issues").fits, session.search("list issues").note) == (True, "")
+
+
+def test_details_tell_nothing_of_others_tools(session: Session) -> None:
+    """A tool that only another agent has is shown as one that does not exist."""
+    secret, unknown = _ask(session, detail=["secret__list_secret_issues", "nowhere__nothing"])
     assert {key: value for key, value in secret.items() if key != "name"} == {
         key: value for key, value in unknown.items() if key != "name"
     }
     assert "error" in secret
 
 
-def test_what_is_to_be_described_is_an_array_of_names(session: Session) -> None:
-    """`describe` takes an array of names or one name; another type fails with the expectation."""
-    assert "expected an array of strings" in _ask(session, describe=3)
-    assert _ask(session, describe="tracker__create_issue")[0]["name"] == "tracker__create_issue"
+def test_what_is_to_be_shown_is_an_array_of_names(session: Session) -> None:
+    """`detail` takes an array of names or one name; another type fails with the expectation."""
+    assert "expected an array of strings" in _ask(session, detail=3)
+    assert _ask(session, detail="tracker__create_issue")[0]["name"] == "tracker__create_issue"
 
 
 def test_only_the_own_registry_is_found(session: Session) -> None:
     """A word that only another agent's tool has finds nothing, and that agent finds it."""
-    assert session.search("secret") == []
+    assert not session.search("secret")
     runtime = session.state.runtime
     other = Session(begin_session(runtime, runtime.current.agents["other"], session.caller))
     assert [hit.tool for hit in other.search("secret")] == ["secret/list_secret_issues"]
@@ -88,7 +94,7 @@ def test_octos_rule_ranks_where_it_is_named(fleet: Fleet) -> None:
 
 def test_a_bundle_without_vectors_is_searched_by_words_and_says_so(session: Session) -> None:
     """Where there is nothing to compare meanings with, words rank, and the answer says why."""
-    answer = look(session.state, "issues", 5, others=True)
+    answer = look(session.state, "issues", 5)
     assert answer.method == "words"
     assert answer.why == "the bundle has no vectors of tools"
     assert all(set(found.parts) == {"words"} for found in answer.hits)

@@ -51,26 +51,17 @@ def session(fleet: Fleet) -> Session:
     return fleet.open().session()
 
 
-def test_find_tools_answers_with_real_schemas(session: Session) -> None:
-    """Each found tool comes with its alias, description, input schema and way to call it; deferred ones stand first."""
-    schema = {"type": "object", "properties": {"text": {"type": "string"}}}
-    expected = [
-        {
-            "name": "github__create_issue",
-            "description": "create_issue of github",
-            "parameters": schema,
-            "call_via": "call_mcp_tool",
-        },
-        {
-            "name": "github__list_issues",
-            "description": "list_issues of github",
-            "parameters": schema,
-            "call_via": "direct (call by name, NOT via call_mcp_tool)",
-        },
+def test_find_tools_answers_with_signatures_and_schemas(session: Session) -> None:
+    """Each found tool comes with its alias, parameters, description, schema and way to call it, the deferred first."""
+    assert _text(_call(session, "find_tools", query="Issue")).splitlines() == [
+        "- github__create_issue(text?: string)",
+        "  create_issue of github",
+        '  schema: {"type":"object","properties":{"text":{"type":"string"}}}',
+        "- github__list_issues(text?: string) [direct: call it by its name]",
+        "  list_issues of github",
+        '  schema: {"type":"object","properties":{"text":{"type":"string"}}}',
+        "Call them by call_mcp_tool; find_tools(detail=[names]) shows whole schemas.",
     ]
-    found = json.loads(_text(_call(session, "find_tools", query="Issue")))
-    assert [{**hit, "score": 0} for hit in found] == [{**hit, "score": 0} for hit in expected]
-    assert [hit["score"] > 0 for hit in found] == [True, True]
 
 
 def test_find_tools_without_a_hit_names_the_servers(session: Session) -> None:
@@ -81,23 +72,22 @@ def test_find_tools_without_a_hit_names_the_servers(session: Session) -> None:
     assert _text(_call(session, "find_tools")) == "No tools found matching ''. Available servers: github, time"
 
 
-def test_find_tools_leaves_out_what_does_not_fit(fleet: Fleet) -> None:
-    """An answer over the limit has fewer tools instead of half of one, so that it stays JSON."""
-    fleet.settings = attrs.evolve(fleet.settings, results=ResultSettings(max_chars=1000))
+def test_find_tools_names_what_it_has_no_room_for(fleet: Fleet) -> None:
+    """An answer has signatures as far as the longest result allows, and every other found tool by name."""
+    fleet.settings = attrs.evolve(fleet.settings, results=ResultSettings(max_chars=600))
     fleet.server("s", [f"tool_{number}" for number in range(15)])
     fleet.agent(proxy=True)
     text = _text(_call(fleet.open().session(), "find_tools", query="tool"))
-    found, notice = text.rsplit("\n", 1)
-    names = [tool["name"] for tool in json.loads(found)]
-    assert 1 < len(names) < 15
-    assert set(names) <= {f"s__tool_{number}" for number in range(15)}
-    assert len(found) <= 1000
-    assert f"top level: {len(names)} of 15 items" in notice
+    more = next(line for line in text.splitlines() if line.startswith("More: "))
+    short = [line for line in text.splitlines() if line.startswith("- ")]
+    assert len(short) > 1
+    assert len(short) + len(more.split(", ")) == 15
+    assert len(text) <= 600
 
 
 def test_another_agents_tools_cannot_be_found_or_called(session: Session) -> None:
     """A tool outside the registry is in no search, no hint and no call."""
-    assert session.search("secrets") == []
+    assert not session.search("secrets")
     outcome = _proxy(session, "secret/list_secrets")
     assert outcome.text == "[Error] Tool 'secret/list_secrets' not found. Use find_tools() to search."
 
