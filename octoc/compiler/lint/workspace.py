@@ -29,12 +29,14 @@ class LintRun(Build):
         strict: whether any error prevents writing the bundle.
         has: the needs of rules that this run meets.
         environment: the variables of the environment that the bundle runs in; None unless `has` contains ENVIRONMENT.
+        is_one_file: one file is checked by itself, and findings that depend on others are dropped.
         lock: the lock to compare with; None unless `has` contains LOCK.
         user: what the user's own files define; None unless the check may read them.
     """
 
     plugins: Plugins
     strict: bool
+    is_one_file: bool
     has: frozenset[Requirement]
     environment: Environment | None
     lock: LockContent | None
@@ -58,6 +60,7 @@ def lint_workspace(build: Build, context: Context) -> LintRun:
         **attrs.asdict(build, recurse=False),
         plugins=context.plugins,
         strict=is_strict(build, context),
+        is_one_file=context.one_file,
         has=frozenset(need for need, is_met in met.items() if is_met),
         environment=context.environment,
         lock=lock,

@@ -32,3 +32,11 @@ OUTER_VARIABLE = rule(
     "A reference names a variable that `env` of the same server sets to something else.",
     Severity.WARNING,
 )
+UNDEFINED_IN_FILE = Rule(
+    "OCT766",
+    "undefined-in-file",
+    "A provider that no capability resolves names a server that its file does not define.",
+    Severity.WARNING,
+    scope=Scope.FILE,
+    kinds=groups.PROVIDERS,
+)

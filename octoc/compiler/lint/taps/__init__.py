@@ -10,6 +10,7 @@ from octoc.compiler.lint.taps.domains import check_unknown_domains
 from octoc.compiler.lint.taps.headers import check_headers, check_tool_notes
 from octoc.compiler.lint.taps.placeholders import check_gate, check_prose, check_varying
 from octoc.compiler.lint.taps.portability import check_bare_names, check_merge, check_own_servers
+from octoc.compiler.lint.taps.provider_names import check_provider_names
 from octoc.compiler.lint.taps.skills import check_activation, check_folders, check_needs, check_rules
 from octoc.compiler.lint.taps.tools import check_repeated_definitions, check_shared_tools
 from octoc.compiler.lint.taps.triggers import check_near_triggers
@@ -25,6 +26,7 @@ CHECKS = (
     check_merge,
     check_own_servers,
     check_bare_names,
+    check_provider_names,
     check_shared_tools,
     check_repeated_definitions,
     check_prose,
