@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Container, Iterable
 
 from octoc.lists import one_of
 
 _CUTOFF = 0.6
+_KEY_CUTOFF = 0.8
+_MOST_ADDED = 2
 _SHORTEST_TYPO = 3
 _SHORTEST_MISS = 4
 _WORD = re.compile(r"([A-Z][a-z]+)")
@@ -56,6 +58,23 @@ def did_you_mean(name: str, known: Iterable[str]) -> str | None:
     """Return "did you mean `x`?" for the nearest known names, or None when nothing is near."""
     near = near_names(name, known)
     return f"did you mean {one_of(near)}?" if near else None
+
+
+def slip_of_key(key: str, known: Iterable[str], present: Container[object] = ()) -> str | None:
+    """Return "did you mean `x`?" for the known keys that are not `present` and that `key` is a likely slip of.
+
+    A key that contains another is a key of its own, as `allowedCommands` beside `command`.
+    """
+    import difflib
+
+    wanted = _fold(key)
+    near: list[tuple[float, str]] = []
+    for candidate in set(without_opposites(key, known)):
+        folded = _fold(candidate)
+        if candidate not in present and abs(len(folded) - len(wanted)) <= _MOST_ADDED:
+            ratio = difflib.SequenceMatcher(None, wanted, folded).ratio()
+            near += [(-ratio, candidate)] if ratio >= _KEY_CUTOFF else []
+    return f"did you mean {one_of(name for _, name in sorted(near))}?" if near else None
 
 
 def typo_of(name: str, known: Iterable[str]) -> str | None:

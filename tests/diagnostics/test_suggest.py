@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octoc.diagnostics.suggest import did_you_mean, near_miss, near_names, typo_of
+from octoc.diagnostics.suggest import did_you_mean, near_miss, near_names, slip_of_key, typo_of
 
 NAMES = st.text(alphabet="abcd12-_", min_size=1, max_size=8)
 
@@ -92,3 +92,24 @@ def test_what_is_a_near_miss(name: str, known: list[str], meant: str | None) -> 
     """One letter more, less, other or swapped; a plural or another first letter makes another name."""
     assert near_miss(name, known) == meant
     assert near_miss("BASH", ["bash"], ignores_case=True) is None
+
+
+KEYS = ["command", "args", "env", "type", "url", "include_tools", "exclude_tools", "alwaysLoad", "headers"]
+
+
+@pytest.mark.parametrize(
+    "key, present, meant",
+    [
+        ("comand", [], "did you mean `command`?"),
+        ("arg", [], "did you mean `args`?"),
+        ("haeders", [], "did you mean `headers`?"),
+        ("commands", ["command"], None),
+        ("allowedCommands", [], None),
+        ("alwaysAllow", [], None),
+        ("serverUrl", [], None),
+        ("includedTools", ["command"], "did you mean `include_tools`?"),
+    ],
+)
+def test_only_a_slip_of_a_missing_key_has_a_hint(key: str, present: list[str], meant: str | None) -> None:
+    """A key that contains another, is there already, or says the opposite is not proposed."""
+    assert slip_of_key(key, KEYS, present) == meant

@@ -10,7 +10,7 @@ from octoc.compiler.fixes.edits import renamed
 from octoc.diagnostics.model import KeyPath, Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import check as rules
-from octoc.diagnostics.suggest import did_you_mean, slips_of
+from octoc.diagnostics.suggest import slip_of_key, slips_of
 
 
 def report_unknown_fields(
@@ -34,13 +34,13 @@ def report_unknown_fields(
         place = Place(file=inspection.file.display, path=(*path, key), part="key")
         # Where other programs add keys, only a slip of a known key is meant to be it.
         meant = frozenset() if key in of_others else known
-        near = did_you_mean(str(key), slips_of(str(key), meant) if open_ended else meant)
+        candidates = slips_of(str(key), meant) if open_ended else meant
         inspection.sink.report(
             rules.UNKNOWN_FIELD,
             f"unknown field `{key}`{f' in `{inspection.dotted(path)}`' if path else ''}",
             at=place,
-            help=near,
-            severity=Severity.INFO if open_ended and not near else None,
+            help=slip_of_key(str(key), candidates, present=values),
+            severity=Severity.INFO if open_ended and not candidates else None,
             subject=f"{inspection.file.kind}:{key}",
             fix=renamed(place, str(key), meant - {str(other) for other in values}),
         )

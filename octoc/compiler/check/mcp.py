@@ -17,7 +17,7 @@ from octoc.diagnostics.model import KeyPath, Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import check as rules
 from octoc.diagnostics.rules.lint_mcp import UNEXPANDED_REFERENCE
-from octoc.diagnostics.suggest import did_you_mean, near_names
+from octoc.diagnostics.suggest import near_names, slip_of_key
 from octoc.transport_kinds import kind_of_definition
 
 LEAST_TIMEOUT_MS = 1000
@@ -83,7 +83,11 @@ def _check_unread(inspection: FileInspection) -> None:
         return
     for path in converted.unknown:
         name, key = path[-2:]
-        advice = dialect.hints.get(str(key)) or did_you_mean(str(key), dialect.fields)
+        present = {
+            converted.origin(("mcpServers", name, field))[len(path) - 1]
+            for field in converted.values["mcpServers"].get(name, ())
+        }
+        advice = dialect.hints.get(str(key)) or slip_of_key(str(key), dialect.fields, present)
         inspection.report(
             rules.UNKNOWN_FIELD,
             f"{dialect.client} does not read `{key}` of server `{name}`",
