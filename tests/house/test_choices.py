@@ -15,7 +15,7 @@ from octoc.compiler.model.settings import WorkspaceSettings
 ROOT = Path(__file__).resolve().parents[2]
 FEWEST = 2
 """The number of literals that make a set."""
-ANY_TEXT = frozenset(["name", "path", "text", "key", "field", "message", "host", "method"])
+ANY_TEXT = frozenset(["name", "path", "text", "key", "field", "message", "host", "method", "tool"])
 """Names of fields that hold any text in most classes; comparisons with literals are about single values of it."""
 OPEN = {
     "AgentDialect.kind": "plugins add kinds of files",
@@ -26,6 +26,7 @@ OPEN = {
     "ContentPart.type": "a later revision of MCP may add some",
     "Dialect.kind": "plugins add kinds of files",
     "McpTransport.kind": "plugins add kinds of transports",
+    "NearFile.kind": "plugins add kinds of files",
     "Package.registry": "a snapshot may name any",
     "RestResponse.kind": "a media type",
     "Retired.registry": "data names it",
