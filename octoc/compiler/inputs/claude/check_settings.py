@@ -23,6 +23,7 @@ from octoc.compiler.inputs.claude.tools import (
 from octoc.compiler.inputs.mcp.claude import MCP_FILE
 from octoc.compiler.model.documents import kept
 from octoc.credentials import is_literal_secret
+from octoc.credentials.known_tokens import known_tokens
 from octoc.diagnostics.model import KeyPath, Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import claude as rules
@@ -54,7 +55,8 @@ def check_settings(values: Mapping[str, Any], inspection: FileInspection) -> Non
     project = inspection.file.path.parent.parent
     check_hooks(values.get("hooks", {}), ("hooks",), inspection, project if scope == "project" else None)
     for name, value in values.get("env", {}).items():
-        if isinstance(value, str) and is_literal_secret(name, value):
+        # The read stage reports a token whose form tells its issuer.
+        if isinstance(value, str) and next(known_tokens(value), None) is None and is_literal_secret(name, value):
             inspection.report(
                 LITERAL_SECRET,
                 f"variable `{name}` is a literal secret",
