@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 
 import attrs
 
-from octoc.compiler.inputs.claude.tools import CONTENT_FIELDS, PATH_TOOLS, TOOLS, nearest
+from octoc.compiler.inputs.claude.tools import CONTENT_FIELDS, DOMAIN_TOOLS, PATH_TOOLS, TOOLS, nearest
 from octoc.compiler.model.documents import Document, kept
 from octoc.compiler.model.located import Located
 from octoc.compiler.model.source import PermissionsSource
@@ -106,7 +106,7 @@ def _of_specifier(rule: Permission, specifier: str, kind: str) -> Skipped | None
     if rule.tool in PATH_TOOLS:
         instead = f"{PATH_TOOLS[rule.tool]}({specifier})"
         return Skipped("is not matched by file permission checks", f"write `{instead}`", instead=instead)
-    if rule.tool == "WebFetch" and "://" in specifier:
+    if rule.tool in DOMAIN_TOOLS and "://" in specifier:
         return Skipped("has an address, and Claude Code compares domains", "write `WebFetch(domain:…)`")
     return None
 

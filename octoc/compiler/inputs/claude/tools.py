@@ -29,6 +29,8 @@ HOOK_FIELDS = {
 
 PATH_TOOLS = {"Write": "Edit", "NotebookEdit": "Edit", "MultiEdit": "Edit", "Glob": "Read"}
 """Tools whose rules on paths are never consulted, and the tool whose rules are. Since version 2.1.210."""
+DOMAIN_TOOLS = frozenset({"WebFetch"})
+"""Tools whose rules name domains."""
 CONTENT_FIELDS = {
     "Bash": "command", "PowerShell": "command", "Read": "file_path", "Edit": "file_path", "Write": "file_path",
     "Grep": "path", "Glob": "path", "NotebookEdit": "notebook_path", "WebFetch": "url",

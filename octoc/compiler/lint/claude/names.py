@@ -21,8 +21,6 @@ from octoc.diagnostics.suggest import did_you_mean, slips_of
 from octoc.lists import one_of
 from octoc.plugin.lint import lint_check
 
-_AGENT_TOOLS = frozenset({"Agent", "Task"})
-
 
 @lint_check(UNKNOWN_TOOL, UNKNOWN_SERVER, PERMISSION_WITHOUT_EFFECT)
 def check_names_of_permissions(workspace: LintRun, sink: DiagnosticSink) -> None:
@@ -33,6 +31,7 @@ def check_names_of_permissions(workspace: LintRun, sink: DiagnosticSink) -> None
     user = workspace.user
     agents = {agent.name for agent in workspace.resolved.agents} | (user.agents if user else frozenset())
     skills = {skill.source.name for skill in workspace.resolved.skills} | (user.skills if user else frozenset())
+    named = {"Agent": agents, "Task": agents, "Skill": skills}
     for source in workspace.sources.permissions:
         for entry in source.rules:
             rule = parse(entry.value)
@@ -41,8 +40,7 @@ def check_names_of_permissions(workspace: LintRun, sink: DiagnosticSink) -> None
             if rule.server is not None:
                 _check_server(rule, entry, servers, workspace, sink)
             elif rule.specifier is not None:
-                known = agents if rule.tool in _AGENT_TOOLS else skills if rule.tool == "Skill" else set()
-                _check_slip(rule.specifier, entry, known, sink)
+                _check_slip(rule.specifier, entry, named.get(rule.tool, frozenset()), sink)
 
 
 @lint_check(UNKNOWN_SERVER)
