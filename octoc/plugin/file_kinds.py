@@ -60,6 +60,8 @@ class Converted:
         unknown: where keys stand that the client does not read.
         literal: where texts stand that look like references, which the client does not replace.
         missing: where servers of `values` stand that have no key that the client needs, and the key.
+        refused: where a `type` stands that the client refuses, and the word.
+        wrong: where values stand that the client refuses, and what it expects.
     """
 
     values: Mapping[str, Any]
@@ -67,6 +69,8 @@ class Converted:
     unknown: tuple[KeyPath, ...] = ()
     literal: tuple[KeyPath, ...] = ()
     missing: tuple[tuple[KeyPath, str], ...] = ()
+    refused: tuple[tuple[KeyPath, str], ...] = ()
+    wrong: tuple[tuple[KeyPath, str], ...] = ()
 
     def origin(self, path: KeyPath) -> KeyPath:
         """Return where the value at `path` stands in the client's file."""
@@ -117,6 +121,8 @@ class Dialect:
         secret_advice: how a secret stays out of the file, where the client has no references.
         reads_comments: the client reads JSON with comments and trailing commas.
         infers_transport: the client takes a server with a `url` and without a `type`.
+        refused_types: words of `type` that the client refuses -> what it takes.
+        takes_plain_references: the client replaces `${NAME}`.
         takes_numbers: the client takes numbers as values of `env`.
         declares_inputs: an `${input:ID}` needs an entry in the file's `inputs`.
         reserved_names: names of servers that the client keeps for itself, and skips.
@@ -158,6 +164,8 @@ class Dialect:
     secret_advice: str = ""
     reads_comments: bool = False
     infers_transport: bool = False
+    refused_types: Mapping[str, str] = attrs.field(factory=dict)
+    takes_plain_references: bool = True
     takes_numbers: bool = False
     declares_inputs: bool = False
     reserved_names: frozenset[str] = frozenset()

@@ -120,7 +120,7 @@ def test_a_folder_that_looks_like_a_tap_is_checked_across_files(octoc: Run, here
 
 def test_what_others_have_put_there_is_not_looked_at(octoc: Run, here: Path) -> None:
     """`.git`, `node_modules`, virtual environments and links to other folders are passed over."""
-    for folder in (".git", "node_modules/x", ".venv", "venv", "own"):
+    for folder in (".git", "node_modules/x", "fixtures/x", "testdata", ".venv", "venv", "own"):
         _write(here, {f"{folder}/.mcp.json": UNTYPED % "a"})
     (here / "own" / "pyvenv.cfg").write_text("home = /usr\n", encoding="utf-8")
     _write(here.parent, {"outside/.mcp.json": UNTYPED % "a"})

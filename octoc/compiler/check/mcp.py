@@ -10,9 +10,10 @@ from octoc.compiler.check.fields import report_unknown_fields
 from octoc.compiler.check.inspection import FileInspection, dotted
 from octoc.compiler.check.schemas import fields
 from octoc.compiler.check.transports import check_transport
-from octoc.compiler.fixes.edits import MakeFix, inserted_before
+from octoc.compiler.fixes.edits import MakeFix, inserted_before, replaced
 from octoc.compiler.inputs.mcp.servers import MCP
 from octoc.compiler.inputs.mcp.vscode import VSCODE
+from octoc.compiler.inputs.registry import DIALECTS
 from octoc.diagnostics.model import KeyPath, Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import check as rules
@@ -23,8 +24,16 @@ from octoc.transport_kinds import kind_of_definition
 LEAST_TIMEOUT_MS = 1000
 """Claude Code ignores a `timeout` below this many milliseconds."""
 
+_STARTS = frozenset({"command", "url", "serverUrl", "httpUrl"})
 _SETTINGS = frozenset({"settings"})
 """What only definitions of a plugin's transport kind have."""
+_OF_OTHERS = frozenset(
+    key
+    for dialect in DIALECTS
+    if dialect.kind == MCP.name
+    for key in (*dialect.unused, *dialect.renames, *dialect.fields)
+)
+"""Keys of servers that some client reads."""
 _UNUSED = {
     "headersHelper": ("octoc does not run `headersHelper`", "put references such as `${TOKEN}` into `headers`"),
     "sandbox": ("octoc does not sandbox a server", None),
@@ -34,8 +43,9 @@ _UNUSED = {
 
 def check_mcp(values: Mapping[str, Any], inspection: FileInspection) -> None:
     """Check a file of the `.mcp.json` family whose schema is met; one unsound server is cut, not the others."""
-    report_unknown_fields(values, fields(MCP), (), inspection, open_ended=True)
     dialect = inspection.file.dialect
+    outside = _outside_list(values) if {"mcpServers", "servers"} & values.keys() else frozenset()
+    report_unknown_fields(values, fields(MCP) | outside, (), inspection, open_ended=True)
     if "mcpServers" in values and "servers" in values:
         inspection.report(
             rules.TWO_SERVER_LISTS,
@@ -73,7 +83,24 @@ def check_mcp(values: Mapping[str, Any], inspection: FileInspection) -> None:
         )
     for name, entry in values[key].items():
         check_entry(name, entry, (key, name), inspection)
+    for name in sorted(outside):
+        inspection.report(
+            rules.SERVER_OUTSIDE_LIST,
+            f"server `{name}` stands outside `{written}`, where {dialect.client} does not look for it",
+            (name,),
+            key=True,
+            help=f"move it into `{written}`",
+        )
     _check_unread(inspection)
+
+
+def _outside_list(values: Mapping[str, Any]) -> frozenset[str]:
+    """Return the keys beside the list of servers whose values are servers."""
+    return frozenset(
+        key
+        for key, value in values.items()
+        if key not in fields(MCP) and isinstance(value, Mapping) and not _STARTS.isdisjoint(value)
+    )
 
 
 def _check_unread(inspection: FileInspection) -> None:
@@ -109,7 +136,20 @@ def _check_unread(inspection: FileInspection) -> None:
             UNEXPANDED_REFERENCE,
             f"`{dotted(path)}` has a reference, which {dialect.client} passes on as text",
             path,
-            help=dialect.secret_advice or f"a reference is `{dialect.variable}`, without a default",
+            help=dialect.secret_advice or f"write `{dialect.variable}`",
+        )
+    for path, expected in converted.wrong:
+        inspection.report(
+            rules.WRONG_TYPE, f"{dialect.client} expects {expected} as `{path[-1]}` of server `{path[-2]}`", path
+        )
+    for path, word in converted.refused:
+        instead = dialect.refused_types[word]
+        inspection.report(
+            rules.REFUSED_TYPE,
+            f"{dialect.client} refuses `{word}` as the `type` of server `{path[-2]}`",
+            path,
+            help=f"write `{instead}`",
+            fix=replaced(Place(file=inspection.file.display, path=path), word, instead, f"write `{instead}`"),
         )
 
 
@@ -120,7 +160,12 @@ def check_entry(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: 
     unknown = _SETTINGS if kind is not None and kind.settings is None else frozenset()
     known = fields(MCP, "$defs", "server") - unknown
     report_unknown_fields(
-        entry, known | dialect.unused | dialect.renames.keys(), path, inspection, open_ended=dialect.is_lenient
+        entry,
+        known | dialect.unused | dialect.renames.keys(),
+        path,
+        inspection,
+        open_ended=dialect.is_lenient,
+        of_others=_OF_OTHERS,
     )
     if not check_transport(name, entry, path, inspection):
         return

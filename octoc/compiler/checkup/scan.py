@@ -30,8 +30,8 @@ MAX_ENTRIES = 200_000
 """Files and folders that are looked at, at most."""
 MAX_DEPTH = 24
 _SKIPPED = frozenset({
-    "__pycache__", "__pypackages__", "_build", "bower_components", "buck-out", "build", "dist", "node_modules",
-    "site-packages", "target", "venv",
+    "__fixtures__", "__pycache__", "__pypackages__", "_build", "bower_components", "buck-out", "build", "dist",
+    "fixture", "fixtures", "node_modules", "site-packages", "target", "testdata", "venv",
 })  # fmt: skip
 _VENV_MARK = "pyvenv.cfg"
 _HEAD_BYTES = 65_536

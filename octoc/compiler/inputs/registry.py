@@ -171,9 +171,9 @@ class FileKinds:
         """Return `dialect`, or the one of the same path whose list of servers `text` has in place of its own."""
         if f'"{dialect.server_list}"' in text:
             return dialect
-        others = (one for one in self.dialects_of(kind) if one.project_of(path) and f'"{one.server_list}"' in text)
-        fitting = (one for one in others if any(f'"{mark}"' in text for mark in one.marks) or not one.marks)
-        return next(fitting, dialect)
+        others = (one for one in self.dialects_of(kind) if one.project_of(path) and not one.needs_content)
+        fitting = (one for one in others if not one.marks or any(f'"{mark}"' in text for mark in one.marks))
+        return next((one for one in fitting if f'"{one.server_list}"' in text), dialect)
 
     @cached_property
     def named(self) -> Mapping[str, FileForm]:

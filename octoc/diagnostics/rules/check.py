@@ -75,6 +75,22 @@ ENV_NUMBER = rule(
     kinds=groups.MCP,
 )
 
+REFUSED_TYPE = rule(
+    "OCT780",
+    "refused-type",
+    "A server's `type` is a word that its client refuses.",
+    excludes=False,
+    kinds=groups.MCP,
+)
+SERVER_OUTSIDE_LIST = rule(
+    "OCT781",
+    "server-outside-list",
+    "A server stands beside the list of servers, where no client looks for it.",
+    Severity.WARNING,
+    excludes=False,
+    kinds=groups.MCP,
+)
+
 AGENT_WITHOUT_NAME = rule(
     "OCT240",
     "agent-without-name",

@@ -209,6 +209,66 @@ def test_a_list_of_another_client_is_read_where_the_client_takes_any(tmp_path: P
     assert findings(tmp_path, ".github/mcp.json", text) == []
 
 
+@pytest.mark.parametrize(
+    "path, text, expected",
+    [
+        (
+            ".roo/mcp.json",
+            '{"mcpServers": {"docs": {"type": "http", "url": "https://docs.example/mcp"}}}',
+            [("OCT780", "Roo Code refuses `http` as the `type` of server `docs`", 1)],
+        ),
+        (".roo/mcp.json", '{"mcpServers": {"docs": {"url": "https://docs.example/sse"}}}', []),
+        (
+            "opencode.json",
+            '{"mcp": {"time": {"command": ["uvx", "mcp-server-time==2026.10.19"]}}}',
+            [("OCT202", "server `time` has no `type`, and OpenCode skips it", 1)],
+        ),
+        (
+            "opencode.json",
+            '{"mcp": {"time": {"type": "local", "command": "mcp-server-time", "environment": {"N": 1}}}}',
+            [
+                ("OCT203", "OpenCode expects a list of the program and its arguments as `command` of server `time`", 1),
+                ("OCT229", "variable `N` is a number: octoc passes its text, OpenCode refuses the file", 1),
+            ],
+        ),
+        (
+            ".vscode/mcp.json",
+            '{"servers": {"time": {"command": "x", "args": ["${A}"],\n"env": {"KEY": "${KEY}", "B": "${env:B}"}}}}',
+            [("OCT440", "`servers.time.env.KEY` has a reference, which VS Code passes on as text", 2)],
+        ),
+        (
+            ".cursor/mcp.json",
+            '{"mcpServers": {"time": {"command": "x",\n"alwaysAllow": []}},\n"docs": {"url": "x"}, "a": {}}',
+            [
+                ("OCT208", "unknown field `alwaysAllow` in `mcpServers.time`", 2),
+                ("OCT781", "server `docs` stands outside `mcpServers`, where Cursor does not look for it", 3),
+            ],
+        ),
+    ],
+)
+def test_what_a_client_refuses_or_loses(
+    path: str, text: str, expected: list[tuple[str, str, int]], tmp_path: Path
+) -> None:
+    """Each client takes its own words of `type`, its own references, and servers in its own list alone."""
+    assert findings(tmp_path, path, text) == expected
+
+
+def test_a_key_of_another_client_is_no_slip(tmp_path: Path) -> None:
+    """`alwaysAllow`, which other clients read, is not proposed to be `alwaysLoad`."""
+    path = tmp_path / ".mcp.json"
+    path.write_text('{"mcpServers": {"time": {"command": "mcp-server-time", "alwaysAllow": []}}}', encoding="utf-8")
+    found = check_target(Target(root=tmp_path, folder=tmp_path), plugins=Plugins(), use_cache=False).diagnostics
+    (one,) = (each for each in found if each.rule.code == "OCT208")
+    assert (one.help, one.fix) == (None, None)
+
+
+def test_a_transport_of_clines_command_line() -> None:
+    """Cline's command line writes how a server is reached into an object `transport`."""
+    entry = {"transport": {"type": "streamableHttp", "url": "https://x.example/mcp"}, "disabled": True}
+    expected = {"transport": "http", "url": "https://x.example/mcp", "disabled": True}
+    assert servers_of("cline_mcp_settings.json", json.dumps({"mcpServers": {"x": entry}})) == {"x": expected}
+
+
 SOLUTION = """{
   "inputs": [],
   "servers": {"NuGet.Mcp.Server": {"command": "dnx", "args": ["x==1"]}, "docs": {"url": "https://docs.example/mcp"}}
@@ -224,6 +284,9 @@ def test_visual_studio_has_the_same_path_as_claude_code(tmp_path: Path) -> None:
     assert findings(tmp_path, ".mcp.json", alone) == []
     found = findings(tmp_path, ".mcp.json", '{"mcpServers": {"docs": {"url": "https://docs.example/mcp"}}}')
     assert [code for code, *_ in found] == ["OCT224"]
+    (tmp_path / ".mcp.json").unlink()
+    found = findings(tmp_path, ".vscode/mcp.json", '{"mcpServers": {"docs": {"url": "https://docs.example/mcp"}}}')
+    assert [code for code, *_ in found] == ["OCT221"]
 
 
 def test_entries_that_change_servers_of_others_are_no_servers(tmp_path: Path) -> None:

@@ -1,7 +1,20 @@
-"""Cline's `cline_mcp_settings.json`, which belongs to a user. Time limits are seconds."""
+"""Cline's `cline_mcp_settings.json`, which belongs to a user. Time limits are seconds.
 
-from octoc.compiler.inputs.mcp.convert import timeout_in_seconds
+Seen in the source of Cline 4.1.13 (August 2026). Its command line writes an object `transport`.
+"""
+
+from octoc.compiler.inputs.mcp.convert import ServerDraft, seconds
 from octoc.plugin.file_kinds import Dialect
+
+
+def _shape(entry: ServerDraft) -> None:
+    seconds(entry, "timeout")
+    transport = entry.left.get("transport")
+    if isinstance(transport, dict):
+        del entry.left["transport"]
+        for key, value in transport.items():
+            entry.put(key, value, "transport", key)
+
 
 CLINE = Dialect(
     kind="mcp",
@@ -10,9 +23,12 @@ CLINE = Dialect(
     patterns=("cline_mcp_settings.json",),
     is_in_project=False,
     infers_transport=True,
-    takes_numbers=True,
+    refused_types={"http": "streamableHttp", "streamable-http": "streamableHttp"},
+    takes_plain_references=False,
     is_lenient=True,
     renames={"transportType": "type"},
-    unused=frozenset({"autoApprove", "alwaysAllow", "remoteConfigured"}),
-    shape=timeout_in_seconds,
+    unused=frozenset({"autoApprove", "alwaysAllow", "remoteConfigured", "metadata", "oauthClient", "oauth"}),
+    shape=_shape,
+    variable="${env:NAME}",
+    variable_with_default="",
 )

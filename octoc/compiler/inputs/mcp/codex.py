@@ -1,4 +1,4 @@
-"""Codex's `.codex/config.toml`: a table for each server. Seen in the documentation of Codex CLI 0.154."""
+"""Codex's `.codex/config.toml`: a table for each server. Seen in its source, November 2026."""
 
 from octoc.compiler.inputs.mcp.convert import ServerDraft, seconds
 from octoc.plugin.file_kinds import Dialect

@@ -12,6 +12,8 @@ from octoc.plugin.file_kinds import Converted, Dialect, load_function
 SERVERS = "mcpServers"
 _REFERENCE = re.compile(r"\$\{[A-Za-z_]\w*\}")
 _DEFAULTED = re.compile(r"\$\{[A-Za-z_]\w*:-")
+# Names in capitals are variables; a client has others, such as `${workspaceFolder}`, for itself.
+_PLAIN_REFERENCE = re.compile(r"\$\{[A-Z_][A-Z0-9_]*\}")
 _LISTS = (SERVERS, "servers")
 _ABSENT: Any = object()
 
@@ -23,6 +25,8 @@ class ServerDraft:
         self.left = dict(fields)
         self.values: dict[str, Any] = {}
         self.moved: dict[KeyPath, KeyPath] = {}
+        self.wrong: dict[str, str] = {}
+        """Keys of the client's whose values it refuses -> what it expects."""
         self.is_elsewhere = False
         """Whether something else than this file defines the server."""
 
@@ -74,7 +78,11 @@ def convert_servers(values: Mapping[str, Any], dialect: Dialect) -> Converted:
     if dialect.is_list and isinstance(servers, list):
         servers, steps = _by_name(servers)
     if not _changes(dialect) and at in ((SERVERS,), ("servers",), None):
-        return Converted(values=values)
+        at = at or ()
+        found = servers.items() if isinstance(servers, Mapping) else ()
+        return Converted(
+            values=values, literal=tuple(one for name, each in found for one in _literal((*at, name), each, dialect))
+        )
     if at is None:
         if not dialect.is_settings:
             return Converted(values=values)
@@ -84,6 +92,8 @@ def convert_servers(values: Mapping[str, Any], dialect: Dialect) -> Converted:
     unknown: list[KeyPath] = []
     literal: list[KeyPath] = []
     missing: list[tuple[KeyPath, str]] = []
+    refused: list[tuple[KeyPath, str]] = []
+    wrong: list[tuple[KeyPath, str]] = []
     if not isinstance(servers, Mapping):
         return Converted(values={**kept, SERVERS: servers}, moved=moved)
     converted: dict[str, Any] = {}
@@ -101,18 +111,19 @@ def convert_servers(values: Mapping[str, Any], dialect: Dialect) -> Converted:
         unknown += [(*at, step, key) for key in entry.left]
         needed = [key for present, keys in dialect.requires.items() if not present or present in fields for key in keys]
         missing += [((SERVERS, name), key) for key in needed if key not in fields]
-        if not dialect.variable:
-            literal += _references((*at, step), fields, _REFERENCE)
-        elif not dialect.variable_with_default:
-            # A shell among the arguments replaces what the client does not.
-            values_of_client = {key: value for key, value in fields.items() if key not in ("command", "cmd", "args")}
-            literal += _references((*at, step), values_of_client, _DEFAULTED)
+        wrong += [((*at, step, key), expected) for key, expected in entry.wrong.items()]
+        literal += _literal((*at, step), fields, dialect)
+        word = fields.get("type")
+        if isinstance(word, str) and word in dialect.refused_types:
+            refused.append(((*at, step, "type"), word))
     return Converted(
         values={**kept, SERVERS: converted},
         moved=moved,
         unknown=tuple(unknown),
         literal=tuple(literal),
         missing=tuple(missing),
+        refused=tuple(refused),
+        wrong=tuple(wrong),
     )
 
 
@@ -184,6 +195,21 @@ def _entry(fields: Mapping[str, Any], dialect: Dialect) -> ServerDraft:
     for pattern, replacement in dialect.replacements:
         entry.values = _replaced(entry.values, re.compile(pattern), replacement)
     return entry
+
+
+def _literal(path: KeyPath, fields: Any, dialect: Dialect) -> Iterator[KeyPath]:
+    """Yield where texts of a definition stand that look like references, which the client does not replace."""
+    if not isinstance(fields, Mapping):
+        return
+    if not dialect.variable:
+        yield from _references(path, fields, _REFERENCE)
+        return
+    # A shell among the arguments replaces what the client does not.
+    values_of_client = {key: value for key, value in fields.items() if key not in ("command", "cmd", "args")}
+    if not dialect.variable_with_default:
+        yield from _references(path, values_of_client, _DEFAULTED)
+    if not dialect.takes_plain_references:
+        yield from _references(path, values_of_client, _PLAIN_REFERENCE)
 
 
 def _references(path: KeyPath, value: Any, form: re.Pattern[str]) -> Iterator[KeyPath]:

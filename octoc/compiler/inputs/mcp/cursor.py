@@ -1,4 +1,4 @@
-"""Cursor's `.cursor/mcp.json`."""
+"""Cursor's `.cursor/mcp.json`. Seen in its documentation, November 2026."""
 
 from octoc.plugin.file_kinds import Dialect
 
@@ -10,4 +10,5 @@ CURSOR = Dialect(
     rank=2,
     reads_comments=True,
     infers_transport=True,
+    variable="${env:NAME}",
 )

@@ -1,4 +1,8 @@
-"""OpenCode's `opencode.json`: one list for a program and its arguments. Version 2 has the servers in `mcp.servers`."""
+"""OpenCode's `opencode.json`: one list for a program and its arguments. Version 2 has the servers in `mcp.servers`.
+
+Seen in its source, November 2026: version 1 refuses the whole file for one entry without `type` or with a text as
+`command`, version 2 the entry.
+"""
 
 from octoc.compiler.inputs.mcp.convert import ServerDraft
 from octoc.plugin.file_kinds import Dialect
@@ -15,6 +19,8 @@ def _shape(entry: ServerDraft) -> None:
     kind = entry.left.get("type")
     if kind in _TYPES:
         entry.put("type", _TYPES[entry.left.pop("type")], "type")
+    if isinstance(entry.left.get("command"), str):
+        entry.wrong["command"] = "a list of the program and its arguments"
     entry.split_command()
     entry.rename("environment", "env")
     oauth = entry.left.pop("oauth", None)
@@ -34,7 +40,12 @@ OPENCODE = Dialect(
     inner_list="servers",
     infers_transport=True,
     is_lenient=True,
-    takes_numbers=True,
+    requires={"": ("type",)},
+    refused_types={
+        "stdio": "local",
+        **dict.fromkeys(("http", "sse", "streamable-http", "streamableHttp"), "remote"),
+    },
+    takes_plain_references=False,
     fields=frozenset({"type", "command", "cwd", "environment", "enabled", "disabled", "url", "headers", "oauth"}),
     unused=frozenset({"timeout", "description", "codemode", "$schema"}),
     shape=_shape,

@@ -1,4 +1,8 @@
-"""Roo Code's `.roo/mcp.json`. Seen in the source of Roo Code 3: time limits are seconds."""
+"""Roo Code's `.roo/mcp.json`. Time limits are seconds.
+
+Seen in the source of Roo Code 3.52.1 (April 2026): a `url` without `type` is SSE, and one entry that its schema refuses
+costs all servers of the file.
+"""
 
 from octoc.compiler.inputs.mcp.convert import timeout_in_seconds
 from octoc.plugin.file_kinds import Dialect
@@ -10,9 +14,12 @@ ROO = Dialect(
     patterns=(".roo/mcp.json",),
     rank=23,
     infers_transport=True,
-    takes_numbers=True,
+    refused_types=dict.fromkeys(("http", "streamableHttp", "streamable_http"), "streamable-http"),
+    takes_plain_references=False,
     is_lenient=True,
     renames={"disabledTools": "exclude_tools"},
     unused=frozenset({"alwaysAllow", "watchPaths", "errorHistory"}),
     shape=timeout_in_seconds,
+    variable="${env:NAME}",
+    variable_with_default="",
 )

@@ -16,4 +16,7 @@ VSCODE = Dialect(
     infers_transport=True,
     takes_numbers=True,
     declares_inputs=True,
+    takes_plain_references=False,
+    variable="${env:NAME}",
+    variable_with_default="",
 )

@@ -1,4 +1,4 @@
-"""Windsurf's `mcp_config.json`: `serverUrl` for a remote server."""
+"""Windsurf's `mcp_config.json`: `serverUrl` for a remote server. Seen in its documentation, November 2026."""
 
 from octoc.plugin.file_kinds import Dialect
 
@@ -14,4 +14,5 @@ WINDSURF = Dialect(
     is_lenient=True,
     renames={"serverUrl": "url", "disabledTools": "exclude_tools"},
     unused=frozenset({"registry", "alwaysAllow", "autoApprove"}),
+    variable="${env:NAME}",
 )
