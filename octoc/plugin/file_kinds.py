@@ -122,6 +122,7 @@ class Dialect:
         reads_comments: the client reads JSON with comments and trailing commas.
         infers_transport: the client takes a server with a `url` and without a `type`.
         refused_types: words of `type` that the client refuses -> what it takes.
+        takes_any_name: servers may have names that no tool can have, such as `com.example`.
         takes_plain_references: the client replaces `${NAME}`.
         takes_numbers: the client takes numbers as values of `env`.
         declares_inputs: an `${input:ID}` needs an entry in the file's `inputs`.
@@ -165,6 +166,7 @@ class Dialect:
     reads_comments: bool = False
     infers_transport: bool = False
     refused_types: Mapping[str, str] = attrs.field(factory=dict)
+    takes_any_name: bool = False
     takes_plain_references: bool = True
     takes_numbers: bool = False
     declares_inputs: bool = False

@@ -14,7 +14,7 @@ from octoc.compiler.inputs.agents.manifest import AGENT_MANIFEST
 from octoc.compiler.inputs.agents.markdown import AGENT_MD
 from octoc.compiler.inputs.agents.octo import AGENT_FILE, OCTO
 from octoc.compiler.inputs.capability import CAPABILITY_CONFIG, CAPABILITY_PROVIDER
-from octoc.compiler.inputs.skill import SKILL
+from octoc.compiler.inputs.skill import SKILL, SKILL_FILE
 from octoc.compiler.model.documents import Attachment, SkillFolder
 from octoc.diagnostics.rules import read as rules
 from octoc.diagnostics.rules.lock import COMPILED_FILE
@@ -52,7 +52,11 @@ def add_skills(parent: FolderEntry, tap: str, found: DiscoveredLists) -> None:
 
     A folder that was added before is left out: `.claude/skills` is often a link to `.agents/skills`, or full of them.
     """
-    for folder in _folders(parent, "a skill", found):
+    # A project's folder of skills may hold other folders, and another program may have one of the same name.
+    folders = _folders(parent, "a skill", found) if tap else [one for one in _inside(parent, found) if _has_skill(one)]
+    for folder in folders:
+        if not tap and not named(folder, folder.name, "a skill", found.sink):
+            continue
         real = os.path.realpath(folder.path)
         if tap or real not in found.skill_roots:
             found.skill_roots.add(real)
@@ -92,10 +96,16 @@ def is_agent_markdown(entry: FolderEntry) -> bool:
 
 
 def _folders(parent: FolderEntry | None, what: str, found: DiscoveredLists) -> list[FolderEntry]:
-    if parent is None:
-        return []
-    inside = [entry for entry in children(parent, found.sink) if entry.is_dir]
+    inside = [] if parent is None else _inside(parent, found)
     return [entry for entry in inside if named(entry, entry.name, what, found.sink)]
+
+
+def _inside(parent: FolderEntry, found: DiscoveredLists) -> list[FolderEntry]:
+    return [entry for entry in children(parent, found.sink) if entry.is_dir]
+
+
+def _has_skill(folder: FolderEntry) -> bool:
+    return os.path.lexists(folder.path / SKILL_FILE)
 
 
 def _add_capability(folder: FolderEntry, tap: str, found: DiscoveredLists) -> None:
@@ -138,7 +148,7 @@ def _own_stem(entry: FolderEntry) -> str | None:
 
 
 def _add_skill(folder: FolderEntry, tap: str, found: DiscoveredLists) -> None:
-    file = child(folder, "SKILL.md", found.sink)
+    file = child(folder, SKILL_FILE, found.sink)
     if file is None or file.is_dir:
         if tap:  # a project's folder of skills may group them in others
             message = f"skill `{folder.name}` has no `SKILL.md`"

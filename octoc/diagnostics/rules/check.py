@@ -79,7 +79,6 @@ REFUSED_TYPE = rule(
     "OCT780",
     "refused-type",
     "A server's `type` is a word that its client refuses.",
-    excludes=False,
     kinds=groups.MCP,
 )
 SERVER_OUTSIDE_LIST = rule(
@@ -87,7 +86,6 @@ SERVER_OUTSIDE_LIST = rule(
     "server-outside-list",
     "A server stands beside the list of servers, where no client looks for it.",
     Severity.WARNING,
-    excludes=False,
     kinds=groups.MCP,
 )
 

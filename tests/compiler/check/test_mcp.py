@@ -182,7 +182,7 @@ FILES: list[tuple[str, str, str, str, Severity, str]] = [
     ("claude", "{}", "OCT202", "", Severity.WARNING, "add `mcpServers`"),
     ("vscode", '{"inputs": []}', "OCT202", "", Severity.WARNING, "add `servers`"),
     ("claude", '{"mcpServers": []}', "OCT203", "[]", Severity.ERROR, ""),
-    ("claude", '{"mcpServers": {"a/b": {"command": "x"}}}', "OCT206", '"a/b"', Severity.ERROR, ""),
+    ("claude", '{"mcpServers": {"a:b": {"command": "x"}}}', "OCT206", '"a:b"', Severity.ERROR, ""),
     ("claude", '{"mcpServers": {"a:b": {"command": "x"}}}', "OCT206", '"a:b"', Severity.ERROR, ""),
     ("claude", '{"mcpServers": {"": {"command": "x"}}}', "OCT207", '""', Severity.ERROR, ""),
     ("claude", '{"mcpServers": {}, "xyz": 1}', "OCT208", '"xyz"', Severity.INFO, ""),

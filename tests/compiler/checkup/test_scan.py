@@ -57,3 +57,15 @@ def test_beside_an_mcp_file_a_check_reads_what_a_build_reads(tmp_path: Path) -> 
         ("OCT202", "scopes/all.toml"),
         ("OCT304", "routing/office.toml"),
     }
+
+
+def test_folders_beside_skills_are_no_skills(tmp_path: Path) -> None:
+    """A folder without `SKILL.md` in a project's `skills` may have any name, and a skill may not."""
+    for folder in ("skills/[slug]", "skills/__tests__", "skills/a b"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / ".mcp.json").write_text('{"mcpServers": {}}', encoding="utf-8")
+    target = CheckTarget(root=tmp_path, folder=tmp_path)
+    assert check_target(target, plugins=Plugins(), use_cache=False).diagnostics == ()
+    (tmp_path / "skills/a b/SKILL.md").write_text("---\nname: a\ndescription: b\n---\n", encoding="utf-8")
+    found = check_target(target, plugins=Plugins(), use_cache=False).diagnostics
+    assert [one.rule.code for one in found] == ["OCT126"]

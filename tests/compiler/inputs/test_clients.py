@@ -253,11 +253,22 @@ def test_what_a_client_refuses_or_loses(
     assert findings(tmp_path, path, text) == expected
 
 
+@pytest.mark.parametrize("path, key", [(".vscode/mcp.json", "servers"), (".cursor/mcp.json", "mcpServers")])
+def test_what_editors_take_is_no_finding(path: str, key: str, tmp_path: Path) -> None:
+    """Editors take names of a registry, numbers in `env`, and a `type` in another spelling beside a `url`."""
+    servers = {
+        "io.github.acme/time": {"command": "x", "env": {"N": 3}},
+        "acme.docs": {"type": "streamableHTTP", "url": "https://docs.example/mcp"},
+    }
+    assert findings(tmp_path, path, json.dumps({key: servers})) == []
+    assert list(servers_of(path, json.dumps({key: servers}))) == ["time", "acme.docs"]
+
+
 def test_a_key_of_another_client_is_no_slip(tmp_path: Path) -> None:
     """`alwaysAllow`, which other clients read, is not proposed to be `alwaysLoad`."""
     path = tmp_path / ".mcp.json"
     path.write_text('{"mcpServers": {"time": {"command": "mcp-server-time", "alwaysAllow": []}}}', encoding="utf-8")
-    found = check_target(Target(root=tmp_path, folder=tmp_path), plugins=Plugins(), use_cache=False).diagnostics
+    found = check_target(CheckTarget(root=tmp_path, folder=tmp_path), plugins=Plugins(), use_cache=False).diagnostics
     (one,) = (each for each in found if each.rule.code == "OCT208")
     assert (one.help, one.fix) == (None, None)
 

@@ -8,12 +8,14 @@ from typing import Any
 
 from octoc.diagnostics.model import KeyPath
 from octoc.plugin.file_kinds import Converted, Dialect, load_function
+from octoc.transport_kinds import STANDARD, kind_of_definition
 
 SERVERS = "mcpServers"
 _REFERENCE = re.compile(r"\$\{[A-Za-z_]\w*\}")
 _DEFAULTED = re.compile(r"\$\{[A-Za-z_]\w*:-")
 # Names in capitals are variables; a client has others, such as `${workspaceFolder}`, for itself.
 _PLAIN_REFERENCE = re.compile(r"\$\{[A-Z_][A-Z0-9_]*\}")
+_SPELLINGS = {"streamablehttp": "http", "http": "http", "sse": "sse", "stdio": "stdio"}
 _LISTS = (SERVERS, "servers")
 _ABSENT: Any = object()
 
@@ -77,7 +79,7 @@ def convert_servers(values: Mapping[str, Any], dialect: Dialect) -> Converted:
     steps: Mapping[str, Any] = {}
     if dialect.is_list and isinstance(servers, list):
         servers, steps = _by_name(servers)
-    if not _changes(dialect) and at in ((SERVERS,), ("servers",), None):
+    if not _changes(dialect, servers) and at in ((SERVERS,), ("servers",), None):
         at = at or ()
         found = servers.items() if isinstance(servers, Mapping) else ()
         return Converted(
@@ -141,7 +143,12 @@ def _path_of(dialect: Dialect) -> KeyPath:
     return tuple(dialect.server_list.split("/"))
 
 
-def _changes(dialect: Dialect) -> bool:
+def _changes(dialect: Dialect, servers: Any) -> bool:
+    if isinstance(servers, Mapping) and any(
+        "/" in str(name) or (isinstance(fields, Mapping) and _spelling(fields, dialect))
+        for name, fields in servers.items()
+    ):
+        return True
     return bool(dialect.is_settings or dialect.renames or dialect.unused or dialect.shape or dialect.replacements)
 
 
@@ -174,6 +181,14 @@ def _name(written: str, servers: Mapping[str, Any]) -> str:
     return last if last and is_free else written.replace("/", "-")
 
 
+def _spelling(fields: Mapping[str, Any], dialect: Dialect) -> str:
+    """Return the usual word for a `type` that is spelled otherwise, where the client does not need any; else empty."""
+    word = fields.get("type")
+    if not dialect.infers_transport or not isinstance(word, str) or kind_of_definition({"type": word}) in STANDARD:
+        return ""
+    return _SPELLINGS.get(word.lower().replace("-", "").replace("_", ""), "")
+
+
 def _is_server(fields: Mapping[str, Any]) -> bool:
     return not {"command", "url"}.isdisjoint(fields)
 
@@ -184,6 +199,10 @@ def _entry(fields: Mapping[str, Any], dialect: Dialect) -> ServerDraft:
         load_function(dialect.shape)(entry)
     if entry.is_elsewhere:
         return entry
+    word = _spelling(entry.left, dialect)
+    if word:
+        del entry.left["type"]
+        entry.put("type", word, "type")
     for old, new in dialect.renames.items():
         entry.rename(old, new)
     if dialect.fields:

@@ -10,5 +10,7 @@ CURSOR = Dialect(
     rank=2,
     reads_comments=True,
     infers_transport=True,
+    takes_any_name=True,
+    takes_numbers=True,
     variable="${env:NAME}",
 )

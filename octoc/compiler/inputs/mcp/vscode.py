@@ -14,6 +14,7 @@ VSCODE = Dialect(
     server_list="servers",
     reads_comments=True,
     infers_transport=True,
+    takes_any_name=True,
     takes_numbers=True,
     declares_inputs=True,
     takes_plain_references=False,

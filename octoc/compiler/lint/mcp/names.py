@@ -43,7 +43,7 @@ def check_names(build: Build, sink: DiagnosticSink) -> None:
                 at=server.place.key(),
                 help=f"call it `{_usual(server.name)}-server`",
             )
-        elif not (definition.dialect.is_lenient or _USUAL.match(server.name)):
+        elif not (definition.dialect.is_lenient or definition.dialect.takes_any_name or _USUAL.match(server.name)):
             usual = _usual(server.name)
             sink.report(
                 UNUSUAL_SERVER_NAME,
