@@ -93,6 +93,16 @@ def kind_of_definition(entry: Mapping[str, Any]) -> str | None:
     return next((kind for field, kind in _BY_FIELD.items() if field in entry), None)
 
 
+def respelled(word: str) -> str:
+    """Return the usual word for a `type` that is written with other cases or signs; empty for any other word."""
+    words = {_letters(usual): kind for usual, kind in (*zip(STANDARD, STANDARD, strict=True), *_ALIASES.items())}
+    return words.get(_letters(word), "")
+
+
+def _letters(word: str) -> str:
+    return word.lower().replace("-", "").replace("_", "")
+
+
 def kind_by_field(field: str) -> str:
     """Return the key of the kind that a definition with `command` or `url` has when it names none."""
     return _BY_FIELD[field]

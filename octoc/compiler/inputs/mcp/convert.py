@@ -8,14 +8,13 @@ from typing import Any
 
 from octoc.diagnostics.model import KeyPath
 from octoc.plugin.file_kinds import Converted, Dialect, load_function
-from octoc.transport_kinds import STANDARD, kind_of_definition
+from octoc.transport_kinds import STANDARD, kind_of_definition, respelled
 
 SERVERS = "mcpServers"
 _REFERENCE = re.compile(r"\$\{[A-Za-z_]\w*\}")
 _DEFAULTED = re.compile(r"\$\{[A-Za-z_]\w*:-")
 # Names in capitals are variables; a client has others, such as `${workspaceFolder}`, for itself.
 _PLAIN_REFERENCE = re.compile(r"\$\{[A-Z_][A-Z0-9_]*\}")
-_SPELLINGS = {"streamablehttp": "http", "http": "http", "sse": "sse", "stdio": "stdio"}
 _LISTS = (SERVERS, "servers")
 _ABSENT: Any = object()
 
@@ -186,7 +185,7 @@ def _spelling(fields: Mapping[str, Any], dialect: Dialect) -> str:
     word = fields.get("type")
     if not dialect.infers_transport or not isinstance(word, str) or kind_of_definition({"type": word}) in STANDARD:
         return ""
-    return _SPELLINGS.get(word.lower().replace("-", "").replace("_", ""), "")
+    return respelled(word)
 
 
 def _is_server(fields: Mapping[str, Any]) -> bool:
