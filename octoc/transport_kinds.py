@@ -99,6 +99,12 @@ def respelled(word: str) -> str:
     return words.get(_letters(word), "")
 
 
+def words_for(field: str) -> tuple[str, ...]:
+    """Return every usual `type` of a server that has `command` or `url`."""
+    words = {**dict(zip(STANDARD, STANDARD, strict=True)), **_ALIASES}
+    return tuple(word for word, kind in words.items() if STANDARD[kind].needs == field)
+
+
 def _letters(word: str) -> str:
     return word.lower().replace("-", "").replace("_", "")
 

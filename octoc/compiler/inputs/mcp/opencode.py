@@ -6,6 +6,7 @@ Seen in its source, November 2026: version 1 refuses the whole file for one entr
 
 from octoc.compiler.inputs.mcp.convert import ServerDraft
 from octoc.plugin.file_kinds import Dialect
+from octoc.transport_kinds import words_for
 
 _TYPES = {"local": "stdio", "remote": "http"}
 _OAUTH = {"clientId": "clientId", "clientSecret": "clientSecret", "scope": "scope", "redirectUri": "redirect_uri"}
@@ -42,8 +43,8 @@ OPENCODE = Dialect(
     is_lenient=True,
     requires={"": ("type",)},
     refused_types={
-        "stdio": "local",
-        **dict.fromkeys(("http", "sse", "streamable-http", "streamableHttp"), "remote"),
+        **dict.fromkeys(words_for("command"), "local"),
+        **dict.fromkeys(words_for("url"), "remote"),
     },
     takes_plain_references=False,
     fields=frozenset({"type", "command", "cwd", "environment", "enabled", "disabled", "url", "headers", "oauth"}),
