@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from octoc.compiler.checkup.check import check_target
 from octoc.compiler.checkup.target import CheckTarget
+from octoc.compiler.inputs.agents.clients import AgentDialect
+from octoc.compiler.inputs.agents.keys import CLIENT_AGENTS
 from octoc.compiler.inputs.agents.manifest import AGENT_MANIFEST
 from octoc.compiler.inputs.agents.markdown import AGENT_MD
 from octoc.compiler.inputs.capability import CAPABILITY_CONFIG, CAPABILITY_PROVIDER
@@ -67,9 +69,9 @@ model = "m"
 capabilities = ["time", "acme/other"]
 [[roles]]
 name = "r"
-system = \"\"\"
+system = '''
 You are {{INPUT:NAME}}.
-\"\"\"
+'''
 temperature = 0.3
 [roles.mcp]
 server_refs = ["s"]
@@ -138,6 +140,33 @@ tools = ["time/convert_time"]
  "inputSchema": {"type": "object", "properties": {"a": {"$ref": "#/$defs/x", "pattern": "(a+)+$"}}, "anyOf": []}}]}
 """,
 }
+ENDINGS = {"markdown": "md", "toml": "toml", "json": "json"}
+OF_CLIENTS = {
+    "markdown": b"""---
+name: helper
+description: Helps: always
+tools: [Read, "mcp_git_log", Bsh, 'git/*']
+permission: {edit: deny, bash: {"*": ask}}
+allowed-tools: Read, Bash(git log:*)
+mode: subagent
+max_turns: 3
+---
+You are helpful.
+""",
+    "toml": b"""name = "helper"
+description = 'Helps'
+developer_instructions = '''
+Help.
+'''
+nickname_candidates = ["Ann"]
+sandbox_mode = "read-only"
+[mcp_servers.time]
+command = "sh"
+""",
+    "json": b"""{"name": "helper", "description": null, "tools": ["fs_read", "raed", "@git/log", "*"],
+ "allowedTools": ["fs_*"], "mcpServers": {"time": {"command": "sh"}}, "resources": ["file://a.md"], "hooks": {}}
+""",
+}
 TOKENS = [bytes([each]) for each in b"{}[]\"'\\#:,=-\n\t |>&*!%@`x0.()$/"] + [
     *(
         b"---\n",
@@ -183,6 +212,20 @@ def test_no_mutation_of_a_file_makes_check_fail(kind: FileKind, tmp_path: Path, 
         assert each.message
         assert "\n" not in each.message
         assert each.span is None or 0 <= each.span.line <= lines
+
+
+@pytest.mark.parametrize("dialect", CLIENT_AGENTS, ids=lambda dialect: dialect.name)
+@settings(max_examples=32)
+@given(data=st.data())
+def test_no_mutation_of_a_clients_agent_makes_check_fail(
+    dialect: AgentDialect, tmp_path: Path, data: st.DataObject
+) -> None:
+    """A mutated agent of each client gives findings that say something; nothing is raised."""
+    syntax = dialect.syntax or "markdown"
+    path = tmp_path / f"agent.{ENDINGS[syntax]}"
+    path.write_bytes(data.draw(_mutated(OF_CLIENTS[syntax])))
+    target = CheckTarget(root=tmp_path, file=path, kind=f"{dialect.kind}:{dialect.name}")
+    assert all(each.message for each in check_target(target, use_cache=False).diagnostics)
 
 
 @pytest.mark.parametrize("kind", SAMPLES, ids=str)

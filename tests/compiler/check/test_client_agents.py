@@ -7,6 +7,7 @@ import pytest
 
 from octoc.compiler.checkup.check import check_target
 from octoc.compiler.checkup.target import CheckTarget
+from octoc.compiler.workspace.init import find_inputs
 from octoc.diagnostics.model import Diagnostic
 
 Check = Callable[[str, str], Sequence[Diagnostic]]
@@ -208,3 +209,10 @@ def test_a_skill_is_judged_by_its_client(
     """Missing keys, names, lengths and tools count as they do for the client of the folder."""
     found = check(f"{folder}/review/SKILL.md", front(*lines))
     assert [(one.severity.label, one.rule.code) for one in found] == expected
+
+
+def test_init_names_no_agents_that_a_build_leaves_out(tmp_path: Path) -> None:
+    """`[agents] paths` has the folders of Octo and Claude Code alone."""
+    for folder in (".claude/agents", ".github/agents", ".gemini/agents"):
+        (tmp_path / folder).mkdir(parents=True)
+    assert find_inputs(tmp_path).agent_folders == (".claude/agents",)

@@ -11,7 +11,6 @@ AMAZON_Q = AgentDialect(
     name="amazon-q",
     client="Amazon Q",
     patterns=(".amazonq/cli-agents/*.json",),
-    folders=(".amazonq/cli-agents",),
     home=".amazonq",
     syntax="json",
     effect="Amazon Q skips the agent",

@@ -25,7 +25,6 @@ CODEX = AgentDialect(
     name="codex",
     client="Codex",
     patterns=(".codex/agents/**/*.toml",),
-    folders=(".codex/agents",),
     home=".codex",
     syntax="toml",
     effect="Codex leaves the agent out",

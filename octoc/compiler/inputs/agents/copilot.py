@@ -16,7 +16,6 @@ COPILOT = AgentDialect(
     name="copilot",
     client="GitHub Copilot",
     patterns=(".github/agents/*.md", ".github/chatmodes/*.md", "*.agent.md", "*.chatmode.md"),
-    folders=(".github/agents",),
     home=".github",
     schema=object_schema(dict.fromkeys(_KEYS, ANYTHING)),
     builtin=frozenset({

@@ -9,7 +9,6 @@ CURSOR = AgentDialect(
     name="cursor",
     client="Cursor",
     patterns=(".cursor/agents/**/*.md",),
-    folders=(".cursor/agents",),
     home=".cursor",
     schema=object_schema(
         dict.fromkeys(("name", "description", "model", "readonly", "is_background", "color"), ANYTHING)

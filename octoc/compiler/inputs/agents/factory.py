@@ -9,7 +9,6 @@ FACTORY = AgentDialect(
     name="factory",
     client="Factory",
     patterns=(".factory/droids/*.md",),
-    folders=(".factory/droids",),
     home=".factory",
     effect="Factory does not load the droid",
     schema=object_schema(

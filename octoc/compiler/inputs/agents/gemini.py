@@ -18,7 +18,6 @@ GEMINI = AgentDialect(
     name="gemini",
     client="Gemini CLI",
     patterns=(".gemini/agents/*.md",),
-    folders=(".gemini/agents",),
     home=".gemini",
     effect="Gemini CLI refuses the agent",
     schema={

@@ -25,7 +25,6 @@ KIRO = AgentDialect(
     name="kiro",
     client="Kiro",
     patterns=(".kiro/agents/**/*.md",),
-    folders=(".kiro/agents",),
     home=".kiro",
     schema=object_schema(_KEYS),
     builtin=_BUILTIN,

@@ -14,7 +14,6 @@ OPENCODE = AgentDialect(
     name="opencode",
     client="OpenCode",
     patterns=(".opencode/agents/**/*.md", ".opencode/agent/**/*.md"),
-    folders=(".opencode/agents", ".opencode/agent"),
     home=".opencode",
     effect="OpenCode refuses its configuration",
     schema=object_schema({
