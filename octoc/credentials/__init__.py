@@ -18,7 +18,7 @@ from octoc.credentials.search import in_text, tokens_in
 from octoc.credentials.values import is_harmless, is_held
 
 __all__ = [
-    "Found",
+    "FoundCredential",
     "credentials_around",
     "credentials_in",
     "is_literal_secret",

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from urllib.parse import unquote
 
-from octoc.credentials.values import is_placeholder
+from octoc.credentials.placeholders import is_placeholder
 from octoc.randomness import is_random
 
 _KEY = re.compile(
@@ -52,7 +52,9 @@ def opaque_tokens(text: str) -> Iterator[tuple[int, int, str | None]]:
         for part in _PARTS.finditer(token[0]):
             start, end = token.start() + part.start(), token.start() + part.end()
             decoded = _decoded(part[0])
-            if is_random(part[0]) or (decoded is not None and _PAIR.fullmatch(decoded)):
+            if (is_random(part[0]) and not is_placeholder(part[0])) or (
+                decoded is not None and _PAIR.fullmatch(decoded)
+            ):
                 yield start, end, None
                 continue
             # A token in the path of a key, such as `servers.<token>.command`. The name of a host may look random.

@@ -43,6 +43,8 @@ _LONGEST_PIECES = 4
 """Random text of both cases has pieces of 2 to 3 characters on average."""
 _MANY_IN_ORDER = 0.4
 _FEW_CHARACTERS = 7
+_KEY_CHARACTERS = 40
+"""The least that the pattern of a private key takes of its body."""
 
 
 @attrs.define(frozen=True, slots=False)
@@ -99,9 +101,10 @@ def known_tokens(text: str, *, is_made_up: bool = False) -> Iterator[KnownToken]
         if shape.compiled_mark.search(text) is None:
             continue
         for match in shape.compiled.finditer(text):
-            start, end = match.span(match.re.groupindex.get("token", 0))
-            # Inside a longer word it is a part of something else, such as a digest.
-            is_part = text[start - 1 : start].isalnum() or text[end : end + 1].isalnum()
+            group = match.re.groupindex.get("token", 0)
+            start, end = match.span(group)
+            # Inside a longer word it is a part of something else, such as a digest. A group has its own context.
+            is_part = (not group and text[start - 1 : start].isalnum()) or text[end : end + 1].isalnum()
             if not is_part and _stands_for_one(shape, text, start, end) is is_made_up:
                 yield KnownToken(start, end, shape)
 
@@ -123,7 +126,8 @@ def _stands_for_one(shape: TokenShape, text: str, start: int, end: int) -> bool:
     if text.startswith(_ELIDED, end) or any(part in token for part in shape.examples):
         return True
     if "PRIVATE KEY" in shape.pattern:
-        return _ELISION.search(token) is not None or len(set(token)) <= _FEW_CHARACTERS
+        body = token[-_KEY_CHARACTERS:]
+        return _ELISION.search(body) is not None or len(set(body)) <= _FEW_CHARACTERS
     if token.startswith("eyJ") and token.count(".") == 2:
         return _is_public(token)
     body = token.removeprefix(shape.example.partition("{")[0])

@@ -7,14 +7,15 @@ from collections.abc import Iterator
 
 from octoc.credentials.forms import is_user_and_password
 from octoc.credentials.found import FoundCredential
-from octoc.credentials.values import has_placeholder_part, is_example_login, is_harmless, is_held
+from octoc.credentials.placeholders import has_placeholder_part
+from octoc.credentials.values import is_example_login, is_harmless, is_held
 from octoc.randomness import is_hex_or_uuid, is_random
 
 _WEBHOOK = re.compile(
     r"(?:hooks\.slack\.com/(?:services|triggers|workflows)|discord(?:app)?\.com/api/webhooks/[0-9]+"
     r"|(?<![\w.-])[\w.-]{1,200}\.webhook\.office\.com/\w+|hooks\.zapier\.com/hooks/catch|api\.telegram\.org)/(?P<value>[^\s\"'?#]+)"
 )
-_USERINFO = re.compile(r"://(?P<user>[^/\s:@?#\"']*)(?::(?P<value>[^/\s\"']*))?@")
+_USERINFO = re.compile(r"://(?P<user>[^/\s:@?#\"']*)(?::(?P<value>[^/\s\"']*))?@(?P<host>[^/\s\"'?#]*)")
 _URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]{1,20})://(?P<host>[^/\s\"'?#]*)(?P<path>/[^\s\"'?#`]*)")
 _QUERY = re.compile(r"[?&](?P<name>[^=&#\s\"'?]{1,100})=(?P<value>[^&#\s\"'`]+)")
 # What stands before an identifier in a path, which a key may look like.
@@ -28,7 +29,7 @@ _FORGES = ("github.com", "githubusercontent.com", "gitlab.com", "bitbucket.org",
 def in_urls(text: str) -> Iterator[FoundCredential]:
     """Yield the credentials in the addresses of a text; they may overlap."""
     for match in _USERINFO.finditer(text):
-        is_example = is_example_login(match["user"], match["value"] or "")
+        is_example = is_example_login(match["user"], match["value"] or "", match["host"])
         if match["value"] and not is_example and not is_harmless(match["value"], in_url=True):
             yield FoundCredential(*match.span("value"), "password")
         if match["user"] and (is_random(match["user"]) or is_hex_or_uuid(match["user"])):

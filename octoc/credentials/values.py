@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
+from octoc.addresses import is_loopback
 from octoc.credentials.names import is_secret_name, is_weak_name
+from octoc.credentials.placeholders import is_placeholder
 from octoc.credentials.references import OPAQUE
 from octoc.randomness import is_hex_or_uuid, is_random
 
@@ -20,20 +22,15 @@ _ELSEWHERE = re.compile(
     r"|projects/[^\s/]+/secrets/[^\s]+|process\.env\.\w+"
     r"|os\.environ\S*|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+"
 )
-_PLACEHOLDER = re.compile(
-    r"(?i)<+[^<>]*>+|\[[A-Z _-]+\]|\{[A-Z _-]+\}|x{3}"
-    r"|(?=.*(?:your|change[-_ ]?me|replace|placeholder|insert|example|dummy|redacted|required|sample|todo|fixme"
-    r"|here\Z))[a-z]+(?:[-_ .][a-z]+)*"
-    # A description of what to write there: `token or API key`.
-    r"|(?=.*\b(?:token|key|password|secret|credential)s?\b)[a-z]+(?: [a-z]+){2,7}"
-)
-# What stands for the rest of a value that is not shown, anywhere in a line.
-_ELISION = re.compile(r"(?i)x{4}|\*{3}|\.{3}|…")
 _NO_VALUES = frozenset({"", "bearer", "basic", "token", "digest", "apikey"})
 _SHORTEST_WEAK = 16
 _SCHEMED_REFERENCE = re.compile(rf"(?i:{_SCHEME_WORD})\s+{OPAQUE}+")
 _CONNECTION = re.compile(r"(?i)dsn|string")
 _LOGIN = re.compile(r"(?P<user>[^\s:/@=]*)(?::(?P<password>[^\s@]*))?@")
+_DEFAULTS = frozenset({
+    *("postgres", "root", "admin", "guest", "minioadmin", "neo4j", "mysql", "mongo", "elastic", "test", "demo", "dev"),
+    *("password", "pass", "secret", "changeme", "example", "user", "local", "docker"),
+})  # fmt: skip
 _EXAMPLE_LOGIN = re.compile(r"(?:user|username):(?:password|pass|passwd)")
 
 
@@ -63,16 +60,24 @@ def _is_mixed(literal: str) -> bool:
     return re.fullmatch(r"[A-Za-z0-9_+/=.~-]+", literal) is not None and sum(map(str.isdigit, literal)) >= 3
 
 
-def is_example_login(user: str, password: str) -> bool:
-    """Tell whether a login is the one of examples, such as `user:password`."""
-    return _EXAMPLE_LOGIN.fullmatch(f"{user}:{password}") is not None
+def is_example_login(user: str, password: str, host: str = "") -> bool:
+    """Tell whether a login is the one of examples, such as `user:password`, or a default one of a local server."""
+    return _EXAMPLE_LOGIN.fullmatch(f"{user}:{password}") is not None or (
+        is_local(host) and is_default_password(user, password)
+    )
 
 
-def is_placeholder(text: str) -> bool:
-    """Tell whether a text stands for a value to fill in, such as `<token>`, `your-key` or `sk-xxxx`."""
-    if _PLACEHOLDER.fullmatch(text):
-        return True
-    return "\n" not in text and _ELISION.search(text) is not None
+def is_default_password(user: str, password: str) -> bool:
+    """Tell whether a password comes with a program or a demonstration: it repeats the user, or everyone knows it."""
+    return password.lower() in _DEFAULTS or password == user.partition("@")[0]
+
+
+def is_local(host: str) -> bool:
+    """Tell whether a host, perhaps with a port, is this machine or a neighbour in a container's network."""
+    name = host.rpartition(":")[0] if re.search(r":[0-9]+\Z", host) else host
+    return bool(name) and (
+        is_loopback(name) or name == "host.docker.internal" or re.fullmatch(r"[A-Za-z][\w-]*", name) is not None
+    )
 
 
 def is_harmless(literal: str, *, in_url: bool = False) -> bool:
@@ -89,11 +94,6 @@ def is_harmless(literal: str, *, in_url: bool = False) -> bool:
     if _PLAIN.fullmatch(literal):
         return True
     return _FILE.fullmatch(literal) is not None and not any(map(is_random, literal.split("/")))
-
-
-def has_placeholder_part(path: str) -> bool:
-    """Tell whether a segment of a path is a placeholder."""
-    return any(is_placeholder(part) for part in path.split("/") if part)
 
 
 def after_scheme(text: str, start: int, end: int) -> int:

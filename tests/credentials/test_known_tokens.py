@@ -60,7 +60,7 @@ def test_each_form_is_found_by_its_own_pattern(shape: TokenShape) -> None:
     """Texts of the form are found, also between quotes and after a name; the mark never hides one."""
     for seed in range(3):
         example = expanded(shape.example, seed)
-        for text in (example, f'"{example}"', f"NAME={example}\n", f"see {example}, please"):
+        for text in (example, json.dumps(example), f"NAME={example}\n", f"see {example}, please"):
             assert has_mark(text)
             assert shape in [token.shape for token in known_tokens(text)], text
 

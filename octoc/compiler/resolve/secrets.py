@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 import attrs
 
@@ -12,6 +14,7 @@ from octoc.compiler.inputs.mcp.claude import CLAUDE
 from octoc.compiler.model.source import ServerSource
 from octoc.credentials import credentials_in, is_secret_name, is_short_flag_secret
 from octoc.credentials.known_tokens import known_tokens
+from octoc.credentials.values import is_default_password, is_local
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.resolve import LITERAL_SECRET
 from octoc.plugin.file_kinds import Dialect
@@ -19,6 +22,7 @@ from octoc.references import find_references
 
 _SHORT_FLAGS = {"-p": "p", "-P": "p", "-a": "a", "-u": "u", **dict.fromkeys(("--user", "--auth", "--proxy-user"), "u")}
 _LONGEST_NAME = 60
+_HOST = re.compile(r"(?i)(?:\A|_)(?:host|hostname|server|address)\Z")
 
 Refer = Callable[[str, str, Place, str], str]
 """Reports a literal secret and returns its reference: variable, what holds it, place, the text that contains it."""
@@ -49,6 +53,9 @@ def reference_secrets(server: ServerSource, sink: DiagnosticSink, dialect: Diale
         for key, written in values.items():
             what, place = f"`{field}.{key}`", at.child(field, key)
             value = _without_defaults(written, key, what, place, refer)
+            if _is_local_login(server, value):
+                kept[key] = value
+                continue
             kept[key] = refer(_variable(prefix, key), what, place, value) if credentials_in(value, key) else value
         return kept
 
@@ -67,6 +74,20 @@ def reference_secrets(server: ServerSource, sink: DiagnosticSink, dialect: Diale
         auth=None if server.auth is None else _plain(server.name, server.auth, "auth", at.child("auth"), refer),
         settings=_plain(server.name, server.settings, "settings", at.child("settings"), refer),
     )
+
+
+def _is_local_login(server: ServerSource, value: str) -> bool:
+    """Tell whether a value is the login of a demonstration, for a server on this machine: a password or `Basic`."""
+    if server.url is not None:
+        scheme, _, coded = value.partition(" ")
+        try:
+            user, _, password = base64.b64decode(coded, validate=True).decode().partition(":")
+            host = urlsplit(server.url).hostname or ""
+        except ValueError:
+            return False
+        return scheme.lower() == "basic" and is_local(host) and is_default_password(user, password)
+    hosts = [text for name, text in server.env.items() if _HOST.search(name)]
+    return bool(hosts) and is_default_password("", value) and all(map(is_local, hosts))
 
 
 def _args(server: ServerSource, refer: Refer) -> Iterator[str]:

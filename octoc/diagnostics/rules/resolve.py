@@ -157,6 +157,14 @@ KNOWN_TOKEN = rule(
     scope=Scope.FILE,
     excludes=False,
 )
+PLACEHOLDER_VALUE = rule(
+    "OCT726",
+    "placeholder-value",
+    "Values of a file are placeholders that the user must replace.",
+    Severity.INFO,
+    scope=Scope.FILE,
+    kinds=groups.SERVERS,
+)
 REPEATED_HEADER = rule(
     "OCT341",
     "repeated-header",

@@ -11,6 +11,7 @@ from octoc.compiler.lint.mcp.names import check_connections, check_names
 from octoc.compiler.lint.mcp.retired import check_retired
 from octoc.compiler.lint.mcp.shells import check_shells
 from octoc.compiler.lint.mcp.tool_names import check_collisions
+from octoc.compiler.lint.mcp.unfilled import check_placeholders
 from octoc.compiler.lint.mcp.values import check_values
 from octoc.compiler.lint.mcp.variables import check_variables
 
@@ -18,6 +19,7 @@ __all__ = ["CHECKS"]
 
 CHECKS = (
     check_values,
+    check_placeholders,
     check_characters,
     check_headers,
     check_credentials,
