@@ -19,14 +19,29 @@ Run = Callable[..., Any]
 CLIENTS = [(one, pattern) for one in DIALECTS if one.kind == MCP.name for pattern in one.patterns]
 
 
+OWN_WORDS: dict[str, dict[str, Any]] = {
+    "vscode": {"type": "stdio"},
+    "crush": {"type": "stdio"},
+    "apm": {"registry": False, "transport": "stdio"},
+    "goose": {"type": "stdio", "enabled": True},
+}
+
+
 def written(dialect: Dialect, name: str, program: str) -> Mapping[str, Any]:
     """Return the values of a client's file with one local server."""
     entry: dict[str, Any] = {"command": program, "args": ["--local-timezone", "UTC"]}
-    if dialect.name == "vscode":
-        entry = {"type": "stdio", **entry}
-    elif dialect.name == "opencode":
+    if dialect.name == "opencode":
         entry = {"type": "local", "command": [program, *entry["args"]]}
-    return {dialect.server_list: {name: entry}}
+    elif dialect.name == "docker":
+        entry = {"image": "mcp/time", "type": "server"}
+    elif "cmd" in dialect.renames:
+        entry = {"cmd": program, "args": entry["args"]}
+    entry |= OWN_WORDS.get(dialect.name, {})
+    value: Any = [{"name": name, **entry}] if dialect.is_list else {name: entry}
+    for key in reversed(dialect.server_list.split("/")):
+        value = {key: value}
+    own = {"goose-recipe": {"title": "Clock"}, "plugin-manifest": {"name": "acme"}}
+    return {**value, **own.get(dialect.name, {})}
 
 
 def write(folder: Path, dialect: Dialect, pattern: str, program: str) -> None:

@@ -15,7 +15,9 @@ from octoc_serve.clients import CLIENTS
 
 Run = Callable[..., Any]
 FILES = {one.name: one for one in DIALECTS if one.kind == MCP.name}
-NO_CLIENTS = {"plugin", "any"}
+NO_CLIENTS = {"plugin", "plugin-manifest", "codex-plugin", "claude-managed", "any"}
+NO_CLIENTS |= {"goose-recipe", "continue-json", "apm", "docker"}
+"""Plugins, recipes, catalogues, an organisation's settings, and files that several clients read."""
 
 
 @pytest.fixture
@@ -70,7 +72,7 @@ def test_a_program_is_read_back(octoc: Run, project: Path, tmp_path: Path, clien
     assert server.args == ("serve", *where, "--agent", "clerk")
 
 
-@pytest.mark.parametrize("client", [name for name, form in CLIENTS.items() if form.url])
+@pytest.mark.parametrize("client", [name for name, form in CLIENTS.items() if form.has_addresses])
 def test_an_address_is_read_back(octoc: Run, project: Path, tmp_path: Path, client: str) -> None:
     """The entry connects to the gateway with a token that the file only refers to."""
     (tmp_path / "pem").touch()

@@ -96,7 +96,7 @@ THIRD_PARTY = {
     "tomlkit": Allowed(loading=frozenset({"compiler"}), running=frozenset({"octoc_serve"})),
     "tree_sitter": COMPILER,
     "tree_sitter_toml": COMPILER,
-    "yaml": COMPILER,
+    "yaml": Allowed(loading=frozenset({"compiler"}), running=frozenset({"octoc_serve"})),
     "jsonschema": Allowed(running=frozenset({"compiler", "runtime"})),
     "referencing": Allowed(running=frozenset({"compiler", "runtime"})),
     "keyring": Allowed(running=frozenset({"plugin"})),

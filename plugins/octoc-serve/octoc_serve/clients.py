@@ -16,29 +16,35 @@ class ClientForm:
 
     Args:
         title: the client, as messages name it.
-        servers: the key that has the servers.
+        servers: the key that has the servers; `/` leads into an object.
+        is_list: the servers are a list, each with its `name`.
         syntax: what the file is written in.
         kinds: the words of `type` for a program and for an address; "" where the client needs none.
-        url: the key of an address; empty where the file has programs alone.
+        has_addresses: the file may have servers with an address.
         folder: how arguments name the project's folder. Empty: the client starts servers in it.
         of_user: the client has one file for all projects.
         variable: how the file refers to the variable NAME. Empty: the client replaces no references.
         asks: the client asks for a token and keeps it, and the file lists what it asks for as `inputs`.
         joins_command: `command` is a list of the program and its arguments.
+        keys: other names of `type`, `command`, `url` and `headers`; `/` leads into an object.
         extra: further keys of each server.
+        top: further keys of the file.
     """
 
     title: str
     servers: str = "mcpServers"
-    syntax: Literal["json", "toml"] = "json"
+    is_list: bool = False
+    syntax: Literal["json", "toml", "yaml"] = "json"
     kinds: tuple[str, str] = ("", "")
-    url: str = "url"
+    has_addresses: bool = True
     folder: str = ""
     of_user: bool = False
     variable: str = "${NAME}"
     asks: bool = False
     joins_command: bool = False
+    keys: Mapping[str, str] = attrs.field(factory=dict)
     extra: Mapping[str, object] = attrs.field(factory=dict)
+    top: Mapping[str, object] = attrs.field(factory=dict)
 
 
 _ENV = "${env:NAME}"
@@ -46,7 +52,7 @@ _ENV = "${env:NAME}"
 CLIENTS: Mapping[str, ClientForm] = {
     # Claude Code starts a project's servers in the folder of the session, and octoc looks for octoc.toml upwards.
     "claude": ClientForm(title="Claude Code", kinds=("stdio", "http")),
-    "claude-desktop": ClientForm(title="Claude Desktop", url="", of_user=True, variable=""),
+    "claude-desktop": ClientForm(title="Claude Desktop", has_addresses=False, of_user=True, variable=""),
     # Cursor's documentation names `${workspaceFolder}` and `${env:NAME}`.
     "cursor": ClientForm(title="Cursor", folder=WORKSPACE_FOLDER, variable=_ENV),
     # VS Code starts servers in the home folder; its documentation names `${workspaceFolder}` and `${input:ID}`.
@@ -55,7 +61,7 @@ CLIENTS: Mapping[str, ClientForm] = {
     ),
     "visual-studio": ClientForm(title="Visual Studio", servers="servers", kinds=("stdio", "http"), asks=True),
     "codex": ClientForm(title="Codex", servers="mcp_servers", syntax="toml", variable="NAME"),
-    "gemini": ClientForm(title="Gemini CLI", url="httpUrl"),
+    "gemini": ClientForm(title="Gemini CLI", keys={"url": "httpUrl"}),
     "opencode": ClientForm(
         title="OpenCode", servers="mcp", kinds=("local", "remote"), variable="{env:NAME}", joins_command=True
     ),
@@ -69,8 +75,37 @@ CLIENTS: Mapping[str, ClientForm] = {
     "cline": ClientForm(title="Cline", kinds=("stdio", "streamableHttp"), of_user=True, variable=""),
     "trae": ClientForm(title="Trae", folder=WORKSPACE_FOLDER, variable=""),
     # Windsurf's documentation names `${env:NAME}`, and no project's file.
-    "windsurf": ClientForm(title="Windsurf", url="serverUrl", of_user=True, variable=_ENV),
+    "windsurf": ClientForm(title="Windsurf", keys={"url": "serverUrl"}, of_user=True, variable=_ENV),
     "factory": ClientForm(title="Factory", kinds=("stdio", "http")),
     "copilot": ClientForm(title="GitHub Copilot", kinds=("local", "http"), extra={"tools": ["*"]}),
+    "librechat": ClientForm(title="LibreChat", syntax="yaml", kinds=("stdio", "streamable-http"), of_user=True),
+    "mcp-agent": ClientForm(
+        title="mcp-agent",
+        servers="mcp/servers",
+        syntax="yaml",
+        kinds=("stdio", "streamable_http"),
+        keys={"type": "transport"},
+        variable="",
+    ),
+    "goose": ClientForm(
+        title="Goose",
+        servers="extensions",
+        syntax="yaml",
+        kinds=("stdio", "streamable_http"),
+        keys={"command": "cmd", "url": "uri"},
+        extra={"name": "octoc", "enabled": True},
+        of_user=True,
+    ),
+    "continue": ClientForm(
+        title="Continue",
+        syntax="yaml",
+        is_list=True,
+        kinds=("stdio", "streamable-http"),
+        keys={"headers": "requestOptions/headers"},
+        variable="${{ secrets.NAME }}",
+        top={"name": "octoc", "version": "0.0.1", "schema": "v1"},
+    ),
+    "crush": ClientForm(title="Crush", servers="mcp", kinds=("stdio", "http"), variable="$NAME"),
+    "amp": ClientForm(title="Amp", servers="amp.mcpServers"),
 }
 """By the name that `octoc check --kind mcp:NAME` takes."""

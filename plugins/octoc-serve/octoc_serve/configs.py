@@ -51,7 +51,7 @@ def config(client: str, settings: GatewaySettings) -> tuple[str, tuple[str, ...]
         servers = {NAME: _stdio(form, settings, notes)}
     else:
         _check_address(settings)
-        if not form.url:
+        if not form.has_addresses:
             raise GatewayError(
                 f"the file of {form.title} starts programs, and connects to no address",
                 "leave out --transport http, or add the address as a connector in the client",
@@ -69,17 +69,36 @@ def config(client: str, settings: GatewaySettings) -> tuple[str, tuple[str, ...]
             notes.append(
                 f"{form.title} documents no references: write the token in place of its name in a private file"
             )
-    whole = {form.servers: servers, **({"inputs": inputs} if inputs else {})}
-    if form.syntax == "json":
-        return json.dumps(whole, indent=2), tuple(notes)
-    import tomlkit
-
-    return tomlkit.dumps(whole).rstrip(), tuple(notes)
+    listed = [{"name": name, **server} for name, server in servers.items()]
+    whole = {**form.top, **_nested(form.servers, listed if form.is_list else servers)}
+    whole |= {"inputs": inputs} if inputs else {}
+    return _written(whole, form), tuple(notes)
 
 
-def _typed(form: ClientForm, *, is_address: bool, **fields: Any) -> dict[str, Any]:
+def _written(values: dict[str, Any], form: ClientForm) -> str:
+    if form.syntax == "toml":
+        import tomlkit
+
+        return tomlkit.dumps(values).rstrip()
+    if form.syntax == "yaml":
+        import yaml
+
+        return str(yaml.safe_dump(values, sort_keys=False)).rstrip()
+    return json.dumps(values, indent=2)
+
+
+def _nested(path: str, value: Any) -> dict[str, Any]:
+    for key in reversed(path.split("/")):
+        value = {key: value}
+    return dict(value)
+
+
+def _entry(form: ClientForm, *, is_address: bool, **fields: Any) -> dict[str, Any]:
     kind = form.kinds[is_address]
-    return {**({"type": kind} if kind else {}), **fields, **form.extra}
+    entry: dict[str, Any] = dict(form.extra)
+    for key, value in {**({"type": kind} if kind else {}), **fields}.items():
+        entry |= _nested(form.keys.get(key, key), value)
+    return entry
 
 
 def _stdio(form: ClientForm, settings: GatewaySettings, notes: list[str]) -> dict[str, Any]:
@@ -106,8 +125,8 @@ def _stdio(form: ClientForm, settings: GatewaySettings, notes: list[str]) -> dic
     if settings.stateless:
         arguments.append("--stateless")
     if form.joins_command:
-        return _typed(form, is_address=False, command=[command[0], *arguments])
-    return _typed(form, is_address=False, command=command[0], args=arguments)
+        return _entry(form, is_address=False, command=[command[0], *arguments])
+    return _entry(form, is_address=False, command=command[0], args=arguments)
 
 
 def _program(form: ClientForm, notes: list[str]) -> list[str]:
@@ -136,13 +155,13 @@ def _check_address(settings: GatewaySettings) -> None:
 def _http(form: ClientForm, settings: GatewaySettings, entry: _Entry, *, guarded: bool) -> dict[str, Any]:
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     scheme = "http" if settings.tls_cert is None else "https"
-    server = _typed(form, is_address=True, **{form.url: f"{scheme}://{host}:{settings.port}{entry.path}"})
+    fields: dict[str, Any] = {"url": f"{scheme}://{host}:{settings.port}{entry.path}"}
     if guarded and form.syntax == "toml":
-        server["bearer_token_env_var"] = entry.env
+        fields["bearer_token_env_var"] = entry.env
     elif guarded:
         variable = f"${{input:{entry.input}}}" if form.asks else (form.variable or "NAME").replace("NAME", entry.env)
-        server["headers"] = {"Authorization": f"Bearer {variable}"}
-    return server
+        fields["headers"] = {"Authorization": f"Bearer {variable}"}
+    return _entry(form, is_address=True, **fields)
 
 
 def _entries(settings: GatewaySettings, names: Collection[str]) -> list[_Entry]:
