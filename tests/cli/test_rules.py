@@ -86,7 +86,7 @@ def test_schemas_are_listed(octoc: Run) -> None:
     done = octoc("schema")
     assert done.status == 0
     listed = json.loads(octoc("schema", "--json").out)
-    assert {Path(one["path"]) for one in listed} == set(schemas_dir().glob("*.json"))
+    assert {Path(one["path"]) for one in listed} == set(schemas_dir().rglob("*.json"))
     for one in listed:
         assert one["name"] in done.out
         assert one["title"] in done.out
@@ -103,4 +103,4 @@ def test_a_schema_that_is_not_there(octoc: Run) -> None:
     done = octoc("schema", "workspce")
     assert (done.status, done.out) == (1, "")
     assert "did you mean `workspace`?" in done.err
-    assert "expected agent-manifest, " in octoc("schema", "zzz").err
+    assert "run `octoc schema` for the list" in octoc("schema", "zzz").err

@@ -184,7 +184,7 @@ def test_schemas_that_the_page_names_exist() -> None:
     """Each schema file in docs/editors.md is one that octoc ships."""
     named = set(re.findall(r"[\w-]+\.v\d+\.json", PAGES[1].read_text(encoding="utf-8")))
     assert named
-    assert named <= {path.name for path in schemas_dir().glob("*.json")}
+    assert named <= {path.name for path in schemas_dir().rglob("*.json")}
 
 
 def test_the_associations_of_vs_code_tell_files_apart() -> None:

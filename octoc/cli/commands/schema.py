@@ -17,11 +17,13 @@ from octoc.cli.options import format_options
 def command(name: str | None, as_path: bool, output_format: str) -> int:
     """Print the JSON Schema NAME, or list all of them.
 
-    NAME is as listed, `workspace` or `workspace.v1`. A schema is JSON whatever the format.
+    NAME is as listed, such as `workspace` or `workspace.v1`; `codex` is the schema of the servers in Codex's file. A
+    schema is JSON whatever the format.
     """
     from octoc.data import schemas_dir
 
-    files = {path.name.removesuffix(".json"): path for path in sorted(schemas_dir().glob("*.json"))}
+    paths = [*sorted(schemas_dir().glob("*.json")), *sorted(schemas_dir().glob("clients/*.json"))]
+    files = {path.name.removesuffix(".json"): path for path in paths}
     if name is None:
         if as_path:
             raise click.UsageError("--path needs the NAME of a schema")
@@ -41,7 +43,7 @@ def _file_of(name: str, files: Mapping[str, Path]) -> Path:
     path = known.get(name.removesuffix(".json"))
     if path is None:
         names = [file.rpartition(".")[0] for file in files]
-        raise UserError(f"there is no schema `{name}`", did_you_mean(name, names) or f"expected {', '.join(names)}")
+        raise UserError(f"there is no schema `{name}`", did_you_mean(name, names) or "run `octoc schema` for the list")
     return path
 
 

@@ -28,6 +28,7 @@ CLINE = Dialect(
     is_lenient=True,
     renames={"transportType": "type"},
     unused=frozenset({"autoApprove", "alwaysAllow", "remoteConfigured", "metadata", "oauthClient", "oauth"}),
+    key_schemas={"timeout": {"description": "Time limit of one call in seconds.", "type": "number"}},
     shape=_shape,
     variable="${env:NAME}",
     variable_with_default="",

@@ -20,6 +20,7 @@ CRUSH = Dialect(
     requires={"": ("type",)},
     renames={"enabled_tools": "include_tools", "disabled_tools": "exclude_tools"},
     unused=frozenset({"oauth", "oauth_client_id", "oauth_client_secret", "oauth_callback_port", "oauth_token"}),
+    key_schemas={"timeout": {"description": "Time limit of one call in seconds.", "type": "number"}},
     shape=timeout_in_seconds,
     replacements=((r"\$([A-Za-z_]\w*)", r"${\1}"),),
     hints={"environment": "call it `env`", "enabled": "write `disabled` instead"},

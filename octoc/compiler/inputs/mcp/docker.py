@@ -42,5 +42,9 @@ DOCKER = Dialect(
         "oauth", "secrets", "env", "volumes", "user", "disableNetwork", "allowHosts", "extraHosts", "tools", "config",
         "prefix", "prompts", "resources", "metadata", "policy", "ref", "dateAdded",
     }),
+    key_schemas={
+        "type": {"description": "What the entry is: `server`, `remote` or `poci`.", "type": "string"},
+        "command": {"description": "What the container is given.", "type": "array"},
+    },
     shape=_shape,
 )  # fmt: skip

@@ -43,6 +43,10 @@ GOOSE = Dialect(
     requires={"": ("enabled",), "cmd": ("args",)},
     renames={"cmd": "command", "uri": "url"},
     unused=frozenset({"name", "description", "display_name", "bundled"}),
+    key_schemas={
+        "type": {"description": "How Goose connects, or the name of a part of Goose.", "type": "string"},
+        "timeout": {"description": "Time limit of one call in seconds.", "type": ["number", "null"]},
+    },
     shape=_shape,
     hints={"command": "call it `cmd`", "env": "call it `envs`", "url": "call it `uri`"},
     secret_advice="name the variable in `env_keys`",

@@ -49,6 +49,15 @@ OPENCODE = Dialect(
     takes_plain_references=False,
     fields=frozenset({"type", "command", "cwd", "environment", "enabled", "disabled", "url", "headers", "oauth"}),
     unused=frozenset({"timeout", "description", "codemode", "$schema"}),
+    key_schemas={
+        "type": {"description": "A program or an address.", "enum": ["local", "remote"]},
+        "command": {
+            "description": "The program and its arguments.",
+            "type": ["array", "string"],
+            "items": {"type": "string"},
+        },
+        "oauth": {"description": "Settings of OAuth, or `false`.", "type": ["object", "boolean"]},
+    },
     shape=_shape,
     replacements=((r"\{(env|file):([^{}]+)\}", r"${\1:\2}"),),
     hints={"args": "write the arguments into the list `command`", "env": "call it `environment`"},

@@ -19,6 +19,7 @@ ROO = Dialect(
     is_lenient=True,
     renames={"disabledTools": "exclude_tools"},
     unused=frozenset({"alwaysAllow", "watchPaths", "errorHistory"}),
+    key_schemas={"timeout": {"description": "Time limit of one call in seconds.", "type": "number"}},
     shape=timeout_in_seconds,
     variable="${env:NAME}",
     variable_with_default="",

@@ -29,6 +29,12 @@ ZED = Dialect(
     takes_numbers=True,
     fields=frozenset({"command", "args", "env", "url", "headers", "enabled"}),
     unused=frozenset({"source", "settings", "timeout", "remote", "oauth", "$schema"}),
+    key_schemas={
+        "command": {
+            "description": "The program, or an object with `path`, `args` and `env`.",
+            "type": ["string", "object", "null"],
+        },
+    },
     shape=_shape,
     hints={"disabled": 'write `"enabled": false`', "type": "leave it out: `command` and `url` tell"},
 )
