@@ -51,7 +51,7 @@ def test_the_files_are_made_from_the_dialects() -> None:
 
 @pytest.mark.parametrize("dialect", CLIENTS, ids=lambda one: one.name)
 def test_a_client_s_schema_is_valid(dialect: Dialect) -> None:
-    """It meets the meta-schema, describes each key, and its examples meet it; it refuses a number in place of the servers."""
+    """It meets the meta-schema, describes each key, and refuses a number in place of servers; its examples meet it."""
     schema = client_schema(dialect, schema_of(MCP))
     Draft202012Validator.check_schema(schema)
     validator = Draft202012Validator(schema)
