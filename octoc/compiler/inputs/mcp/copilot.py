@@ -25,7 +25,7 @@ COPILOT = Dialect(
     takes_numbers=True,
     is_lenient=True,
     unused=frozenset({"filterMapping", "isDefaultServer", "deferTools", "oidc", "source", "sourcePath"}),
-    key_schemas={"type": {"description": "How the client connects.", "enum": ["local", "stdio", "http", "sse"]}},
+    key_schemas={"type": {"description": "How the client connects.", "type": "string"}},
     shape=_shape,
     replacements=((r"\$([A-Za-z_]\w*)", r"${\1}"),),
 )
