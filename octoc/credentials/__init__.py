@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import attrs
 
 from octoc.credentials.found import FoundCredential
+from octoc.credentials.known_tokens import known_tokens
 from octoc.credentials.names import is_secret_name
 from octoc.credentials.places import SCHEMED, is_short_flag_secret
 from octoc.credentials.references import REFERENCE, without_references
@@ -67,7 +68,11 @@ def credentials_around(text: str, *, is_prose: bool = False) -> Iterator[FoundCr
     Args:
         is_prose: the text is a sentence: a plain word after `token: ` or `--token ` is a word like any other.
     """
-    yield from in_text(without_references(text), is_prose=is_prose)
+    plain = without_references(text)
+    yield from in_text(plain, is_prose=is_prose)
+    # A token that seems made up may be a real one of bad luck: it is not reported, and hidden all the same.
+    for token in known_tokens(plain, is_made_up=True):
+        yield FoundCredential(token.start, token.end)
     # A reference must not show a token that is written instead of a name. A file's path may look random.
     for match in REFERENCE.finditer(text):
         if match["default"] is None:

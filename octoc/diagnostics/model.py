@@ -176,7 +176,11 @@ class DiagnosticSink:
         kept = diagnostic if self._policy is None else self._policy(diagnostic)
         if kept is None or kept.sort_key in self._found:
             return
-        self._found[kept.sort_key] = kept if fix is None else attrs.evolve(kept, fix=fix(self._locate))
+        made = None if fix is None else fix(self._locate)
+        # A fix shows its edits in every format, so one that would write a secret is not offered.
+        if made is not None and all(mask_values(edit.text) == edit.text for edit in made.edits):
+            kept = attrs.evolve(kept, fix=attrs.evolve(made, title=mask_values(made.title)))
+        self._found[kept.sort_key] = kept
 
     def extend(self, diagnostics: Iterator[Diagnostic] | tuple[Diagnostic, ...]) -> None:
         """Add findings that were made before, as from a cache."""
