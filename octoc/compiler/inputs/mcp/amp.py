@@ -1,4 +1,4 @@
-"""Amp's `.amp/settings.json`: servers in `amp.mcpServers`. Seen in its manual, November 2026."""
+"""Amp's `.amp/settings.json`: servers in `amp.mcpServers`. Not checked against its source or manual."""
 
 from octoc.plugin.file_kinds import Dialect
 

@@ -1,4 +1,4 @@
-"""Cursor's `.cursor/mcp.json`. Seen in its documentation, November 2026."""
+"""Cursor's `.cursor/mcp.json`."""
 
 from octoc.plugin.file_kinds import Dialect
 

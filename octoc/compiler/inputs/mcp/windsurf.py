@@ -1,4 +1,4 @@
-"""Windsurf's `mcp_config.json`: `serverUrl` for a remote server. Seen in its documentation, November 2026."""
+"""Windsurf's `mcp_config.json`: `serverUrl` for a remote server."""
 
 from octoc.plugin.file_kinds import Dialect
 
