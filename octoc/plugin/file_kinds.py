@@ -110,7 +110,8 @@ class Dialect:
         takes_any_list: the client also reads the list of servers of other clients.
         inner_list: a key inside `server_list` that may hold the servers instead.
         may_be_bare: the servers may stand at the root of the file.
-        fields: the keys of a server that the client reads; empty means octoc's own, `unused` and those of `renames`.
+        fields: the keys of a server that the client reads; empty means octoc's own (`$defs.server` in
+            `schemas/mcp.v1.json`), `unused` and those of `renames`.
         requires: a client's key of a server -> the keys that must come with it; "" stands for every server.
         renames: a client's key of a server -> octoc's.
         unused: keys of a server that octoc has no use for.

@@ -14,7 +14,7 @@ from octoc.search.words import MAX_WORD_CHARS, STOP_WORDS, first_sentence, hashe
 K1 = 1.6
 B = 0.6
 
-WEIGHTS: Mapping[str, float] = {
+FIELD_WEIGHTS: Mapping[str, float] = {
     "server": 0.5,
     "name": 4.0,
     "description": 1.0,
@@ -69,7 +69,7 @@ def term_weights(tool: ToolText) -> dict[int, float]:
     weights: dict[int, float] = {}
     for field, counts in _counts(tool):
         length = sum(counts.values())
-        share = WEIGHTS[field] / (1 - B + B * length / USUAL_TERMS[field])
+        share = FIELD_WEIGHTS[field] / (1 - B + B * length / USUAL_TERMS[field])
         for term, count in counts.items():
             weights[term] = weights.get(term, 0.0) + share * count
     return weights

@@ -20,7 +20,7 @@ from octoc.search.words import hashed, misspellings, query_terms
 
 Array = NDArray[Any]
 
-WEIGHTS: Mapping[str, float] = {
+PART_WEIGHTS: Mapping[str, float] = {
     "words": 1.0,
     "meaning": 1.2,
     "clauses": 0.8,
@@ -149,8 +149,8 @@ def rank(
         fit = float(share[best[0][0]]) if best else 0.0
         return Ranking(matches=matches, fit=round(fit, _DIGITS), least=FIT_OF_WORDS, missing=missing)
     gave = {
-        "words": WEIGHTS["words"] * _z(words),
-        **{name: WEIGHTS[name] * value for name, value in dense.gave.items()},
+        "words": PART_WEIGHTS["words"] * _z(words),
+        **{name: PART_WEIGHTS[name] * value for name, value in dense.gave.items()},
     }
     summed = np.sum(list(gave.values()), axis=0)
     if dense.outside is not None:

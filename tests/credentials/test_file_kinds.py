@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from octoc.cli import main
+from octoc.diagnostics.render import FORMATS
 
 from .tables import KEYED, TOKENS, pem
-from .test_outputs import FORMATS, leaks
+from .test_outputs import leaks
 
 VALUES = [*TOKENS.values(), *(value for name, value in KEYED.items() if name != "pem")]
 KEY = pem(900)

@@ -12,10 +12,11 @@ import pytest
 
 from octoc.cli import main
 from octoc.credentials.known_tokens import TokenShape, has_mark, known_tokens, shapes
+from octoc.diagnostics.render import FORMATS
 from octoc.testing import WorkspaceBuilder
 
 from .templates import expanded, made_up
-from .test_outputs import FORMATS, leaks
+from .test_outputs import leaks
 
 NAMES = [f"{shape.issuer}: {shape.name}" for shape in shapes()]
 EXAMPLES = {name: expanded(shape.example, seed) for seed, (name, shape) in enumerate(zip(NAMES, shapes(), strict=True))}

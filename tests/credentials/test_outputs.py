@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from octoc.cli import main
+from octoc.diagnostics.render import FORMATS
 from octoc.testing import WorkspaceBuilder
 
 from .tables import KEYED, READABLE, TOKENS, forms, made_up, paths, pem
 
-FORMATS = ("full", "concise", "json", "sarif", "junit", "github")
 COMMANDS = (
     *(["check", "-v", "--output-format", name] for name in FORMATS),
     *(["check", "--diff"], ["build", "-v"], ["build", "--json"], ["show", "--json"], ["show", "tools"]),

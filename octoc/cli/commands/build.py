@@ -15,6 +15,7 @@ from octoc.cli.options import (
     verbose_option,
     workspace_option,
 )
+from octoc.diagnostics.render import FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +36,7 @@ _MOST_ROWS = 12
     "--output", type=click.Path(path_type=Path), metavar="FILE", help="The bundle's path, not dist/<name>.octoc."
 )
 @no_cache_option
-@format_options("full", "concise", "json", "sarif", "github", "junit")
+@format_options(*FORMATS)
 @fail_on_option
 @verbose_option
 def command(

@@ -10,6 +10,7 @@ import click
 
 from octoc.cli.environment_options import environment_of, environment_options
 from octoc.cli.options import fail_on_option, format_options, no_cache_option, verbose_option, workspace_option
+from octoc.diagnostics.render import FORMATS
 
 if TYPE_CHECKING:
     from octoc.compiler.checkup.paths import CheckedPaths
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     help="Read Claude Code's files in the home folder, too, to tell unknown servers.",
 )
 @no_cache_option
-@format_options("full", "concise", "json", "sarif", "github", "junit")
+@format_options(*FORMATS)
 @fail_on_option
 @environment_options
 @verbose_option
