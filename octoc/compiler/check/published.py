@@ -98,9 +98,16 @@ def is_older_entry(values: Mapping[str, Any], inspection: FileInspection) -> boo
             help="write the file by the current schema, with keys such as `registryType`",
         )
         return True
-    packages = [one for one in values.get("packages") or () if isinstance(one, Mapping)]
+    written = values.get("packages")  # of any type, as the schema is not checked yet
+    packages = written if isinstance(written, list) else []
     places: list[KeyPath] = [(key,) for key in values if key in _SNAKE]
-    places += [("packages", index, key) for index, one in enumerate(packages) for key in one if key in _SNAKE]
+    places += [
+        ("packages", index, key)
+        for index, one in enumerate(packages)
+        if isinstance(one, Mapping)
+        for key in one
+        if key in _SNAKE
+    ]
     if places:
         old = list(dict.fromkeys(str(place[-1]) for place in places))
         new = name_list([_SNAKE[key] for key in old])
