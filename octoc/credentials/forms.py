@@ -18,6 +18,22 @@ _KEY = re.compile(
 _KEY_END = re.compile(r"-----END [A-Z0-9 ]*PRIVATE KEY")
 _DASHES = len("-----")
 _KEY_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=\\ \r\n\t"
+# Wider than the documented forms of `known_tokens.json`: what is replaced and masked errs on the safe side.
+_PREFIXED = re.compile(
+    r"(?<![A-Za-z0-9])(?:"
+    r"sk-(?=[A-Za-z_-]{0,200}[0-9])[A-Za-z0-9_-]{16,}|[rs]k_(?:live|test|prod)_[A-Za-z0-9]{10,}|sk_[a-f0-9]{48}|whsec_[A-Za-z0-9+/=]{16,}"
+    r"|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|gl(?:pat|rt|dt|cbt|ptt|ft|soat|agent)-[A-Za-z0-9_-]{16,}"
+    r"|xox[a-z]-[A-Za-z0-9-]{10,}|xoxe\.[A-Za-z0-9.-]{10,}|xapp-[A-Za-z0-9-]{10,}"
+    r"|(?:AKIA|ASIA|AIDA|AROA|ABIA|ACCA)[0-9A-Z]{16}|AIza[0-9A-Za-z_-]{30,}|GOCSPX-[A-Za-z0-9_-]{20,}"
+    r"|ya29\.[A-Za-z0-9_-]{20,}|1//0[A-Za-z0-9_-]{20,}|npm_[A-Za-z0-9]{30,}|pypi-AgE[A-Za-z0-9_-]{16,}"
+    r"|eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*)?|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"
+    r"|hf_[A-Za-z0-9]{20,}|dop_v1_[a-f0-9]{32,}|shp(?:at|ss|ca|pa)_[A-Fa-f0-9]{32}|sq0[a-z]{3}-[A-Za-z0-9_-]{20,}"
+    r"|(?:lin|ntn|fc|tvly|gsk|xai|pplx|figd|sbp|nvapi|phx|pat|key|secret|r8|BSA|ctx7sk|re|nfp|sntry[su])"
+    r"(?:_api)?[_-](?=[A-Za-z]{0,200}[0-9])[A-Za-z0-9]{20,}|dapi[a-f0-9]{32}|BSA(?=[A-Za-z_-]{0,200}[0-9])[A-Za-z0-9_-]{25,}"
+    r"|ATATT3[A-Za-z0-9_=-]{20,}|dckr_pat_[A-Za-z0-9_-]{20,}|AGE-SECRET-KEY-[0-9A-Z]{20,}|[0-9]{8,10}:AA[A-Za-z0-9_-]{33}"
+    r"|pat[A-Za-z0-9]{14}\.[a-f0-9]{64}|SK[a-f0-9]{32}"
+    r")"
+)
 _TOKENS = re.compile(r"[A-Za-z0-9_+/=.~%:-]{12,}")
 _PARTS = re.compile(r"[A-Za-z0-9_+/.~-]{12,}={0,2}")
 _BETWEEN_DOTS = re.compile(r"[^.]+")
@@ -35,6 +51,13 @@ def keys(text: str) -> Iterator[tuple[int, int]]:
         body = text[start : match.start()]
         yield start + len(body.rstrip(_KEY_CHARACTERS)), match.start()
         start = match.start() + _DASHES
+
+
+def prefixed_tokens(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where tokens stand that begin as a service's own do, of whatever length."""
+    for match in _PREFIXED.finditer(text):
+        if not is_placeholder(match[0]):
+            yield match.span()
 
 
 def opaque_tokens(text: str) -> Iterator[tuple[int, int, str | None]]:

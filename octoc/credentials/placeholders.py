@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import re
 
-from octoc.credentials.known_tokens import has_mark, known_tokens
-
 _WORDS = (
     r"your|change[-_ ]?(?:me|it|this)|replace|remplace|ersetze|placeholder|insert|example|dummy|redacted|required|"
     r"sample|todo|fixme|fake|mock|votre|here\Z|\b(?:my|test|demo)[-_ ]"
@@ -33,8 +31,6 @@ def is_placeholder(text: str) -> bool:
     """Tell whether a text stands for a value to fill in, such as `<token>`, `your-key` or `sk-xxxx`."""
     if _WHOLE.fullmatch(text):
         return True
-    if has_mark(text) and any(token.end - token.start == len(text) for token in known_tokens(text, is_made_up=True)):
-        return True
     return "\n" not in text and _ELISION.search(text) is not None
 
 
@@ -45,6 +41,4 @@ def has_placeholder_part(path: str) -> bool:
 
 def needs_filling(text: str) -> bool:
     """Tell whether a value, such as an address, a path or a header, contains a placeholder."""
-    return _PART.search(text) is not None or (
-        has_mark(text) and next(known_tokens(text, is_made_up=True), None) is not None
-    )
+    return _PART.search(text) is not None

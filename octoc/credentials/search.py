@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from octoc.credentials.forms import keys, opaque_tokens
+from octoc.credentials.forms import keys, opaque_tokens, prefixed_tokens
 from octoc.credentials.found import FoundCredential
 from octoc.credentials.known_tokens import known_tokens
 from octoc.credentials.places import assigned, flagged, schemed
@@ -29,6 +29,8 @@ def in_text(text: str, *, is_prose: bool = False, depth: int = 0) -> Iterator[Fo
 def _in_window(text: str, *, is_prose: bool, depth: int) -> Iterator[FoundCredential]:
     for token in known_tokens(text):
         yield FoundCredential(token.start, token.end)
+    for span in prefixed_tokens(text):
+        yield FoundCredential(*span)
     if "://" in text:
         yield from in_urls(text)
     if "=" in text or ":" in text:
@@ -45,6 +47,8 @@ def tokens_in(text: str, offset: int, *, is_path: bool) -> Iterator[FoundCredent
     """Yield the tokens in a short text that starts at `offset`: those of known forms, and random ones but in a path."""
     for token in known_tokens(text):
         yield FoundCredential(offset + token.start, offset + token.end)
+    for start, end in prefixed_tokens(text):
+        yield FoundCredential(offset + start, offset + end)
     if not is_path:
         for start, end, hidden in opaque_tokens(text):
             if hidden is None:

@@ -14,7 +14,7 @@ PLACEHOLDERS = (
     *("YOUR_KEY_HERE", "your_api_key_here", "your-openrouter-api-key-here", "YOUR_KEY", "PUT_YOUR_TOKEN_HERE"),
     *("<token>", "<YOUR_GITHUB_TOKEN>", "[REDACTED_API_KEY]", "xxxx", "xxxxxxxxxxxxxxxx", "changeme", "change-me"),
     *("sk-...", "sk-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"),
-    *("ghp_1234567890abcdefghijklmnopqrstuvwxyz", "AKIAIOSFODNN7EXAMPLE", "your_token_123", "sk-ant-your-key-here"),
+    *("AKIAIOSFODNN7EXAMPLE", "your_token_123", "sk-ant-your-key-here"),
     *("REMPLACEZ_PAR_VOTRE_TOKEN", "my-secret-token", "Bearer YOUR_MCP_API_KEY", "Bearer <token>", "{YOUR_TOKEN}"),
 )
 IN_PLACES: Mapping[str, dict[str, object]] = {
@@ -83,6 +83,12 @@ def test_a_placeholder_is_one_info(codes) -> None:  # type: ignore[no-untyped-de
         assert (code, severity) == ("OCT726", "info"), value
         assert "`s0.env.A_TOKEN`" in message
         assert "`s1.headers.Authorization`" in message
+
+
+def test_a_token_in_order_is_a_warning(codes) -> None:  # type: ignore[no-untyped-def]
+    """A token whose characters are in order was typed by a person: it is reported, but not as a token of its issuer."""
+    made_up = "ghp_1234567890abcdefghijklmnopqrstuvwxyz"
+    assert [found[:2] for found in codes({"command": "x", "env": {"A_TOKEN": made_up}})] == [("OCT340", "warning")]
 
 
 @pytest.mark.parametrize("place", IN_PLACES)
