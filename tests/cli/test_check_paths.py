@@ -92,17 +92,18 @@ def test_agents_of_other_clients_are_not_judged_as_known_ones(octoc: Run, here: 
     """An agent in the hidden folder of a client whose agents octoc does not read has no finding."""
     copilot = (AGENT % "helper").replace("---\nBe", "tools: [read, search/codebase]\n---\nBe")
     _write(here, {".github/agents/helper.md": copilot, ".github/agents/other.agent.md": copilot})
-    _write(here, {".opencode/agents/helper.md": copilot, ".mcp.json": '{"mcpServers": {}}'})
+    _write(here, {".acme/agents/helper.md": copilot, ".mcp.json": '{"mcpServers": {}}'})
     assert _found(octoc) == []
 
 
 def test_a_skill_that_other_clients_skip_is_an_error(octoc: Run, here: Path) -> None:
-    """Without front matter or a name a skill works in Claude Code alone, so in other folders it is broken."""
+    """Without front matter Codex skips a skill, and without a name Gemini CLI does: each is an error in its folder."""
     _write(here, {".agents/skills/bare/SKILL.md": "Says what the skill teaches.\n", ".mcp.json": '{"mcpServers": {}}'})
-    _write(here, {".agents/skills/unnamed/SKILL.md": "---\ndescription: Reads notes.\n---\nRead.\n"})
+    for folder in (".agents", ".gemini"):
+        _write(here, {f"{folder}/skills/unnamed/SKILL.md": "---\ndescription: Reads notes.\n---\nRead.\n"})
     assert _found(octoc) == [
         ("OCT112", ".agents/skills/bare/SKILL.md"),
-        ("OCT202", ".agents/skills/unnamed/SKILL.md"),
+        ("OCT202", ".gemini/skills/unnamed/SKILL.md"),
     ]
 
 

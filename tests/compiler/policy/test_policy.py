@@ -127,7 +127,7 @@ def test_near_names_of_rules_are_told(tmp_path: Path) -> None:
         for one in check_workspace(tmp_path, plugins=Plugins(), use_cache=False).diagnostics
         if one.rule.code == "OCT491"
     ]
-    assert wrong.help == "did you mean `unpinned-package`?"
+    assert wrong.help == "did you mean `unpinned-package` or `retired-package`?"
 
 
 def test_a_suppression_keeps_a_finding_quiet(found: CheckText) -> None:
