@@ -1,6 +1,7 @@
 """A tool's parameters on one line: `list_issues(repo: string, state?: "open"|"closed" = "open")`.
 
 A signature takes about an eighth of the tokens of its schema: it has no descriptions and bounds, and `…` for the rest.
+Any schema takes little work, because a server may list one that refers to itself many times over.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any
 from octoc.formats.flatten import brief
 from octoc.formats.references import Resources
 
+_MOST_REQUIRED = 40
 _MOST_OPTIONAL = 8
 _MOST_VALUES = 8
 _MOST_OPTIONS = 4
@@ -34,17 +36,17 @@ class _Types:
         self._resources: Resources | None = None
 
     def parameters(self, node: Mapping[str, Any], depth: int, most: int) -> str:
-        """Return the properties of an object, all required ones and at most `most` others."""
+        """Return the properties of an object, required ones first: at most `_MOST_REQUIRED`, inside another `most`."""
         properties = node.get("properties")
         if not isinstance(properties, Mapping):
             return ""
         listed = node.get("required")
         required = {one for one in listed if isinstance(one, str)} if isinstance(listed, list) else set()
-        first = [key for key in properties if key in required]
-        others = [key for key in properties if key not in required]
+        first = [key for key in properties if key in required][: most if depth else _MOST_REQUIRED]
+        others = [key for key in properties if key not in required][:most]
         parts = [f"{key}: {self.type(properties[key], depth)}" for key in first]
-        parts += [f"{key}?: {self._optional(properties[key], depth)}" for key in others[:most]]
-        return ", ".join([*parts, "…"] if len(others) > most else parts)
+        parts += [f"{key}?: {self._optional(properties[key], depth)}" for key in others]
+        return ", ".join([*parts, "…"] if len(parts) < len(properties) else parts)
 
     def type(self, node: Any, depth: int) -> str:
         """Return the type of a value, `any` where the schema does not say."""
@@ -55,15 +57,15 @@ class _Types:
             return brief(node["const"], _LONGEST_VALUE)
         enum = node.get("enum")
         if isinstance(enum, list) and enum:
-            return _either([brief(value, _LONGEST_VALUE) for value in enum], _MOST_VALUES)
+            return _either([brief(value, _LONGEST_VALUE) for value in enum[: _MOST_VALUES + 1]], _MOST_VALUES)
         for word in ("anyOf", "oneOf", "allOf"):
             options = node.get(word)
             if isinstance(options, list) and options:
-                types = [self.type(option, depth + 1) for option in options]
+                types = [self.type(option, depth + 1) for option in options[: _MOST_OPTIONS + 1]]
                 return _either(types, _MOST_OPTIONS) if word != "allOf" else " & ".join(types[:_MOST_OPTIONS])
         kinds = node.get("type")
         if isinstance(kinds, list):
-            return _either([self._of_kind(kind, node, depth) for kind in kinds], _MOST_OPTIONS)
+            return _either([self._of_kind(kind, node, depth) for kind in kinds[: _MOST_OPTIONS + 1]], _MOST_OPTIONS)
         return self._of_kind(kinds or ("object" if "properties" in node else "any"), node, depth)
 
     def _of_kind(self, kind: Any, node: Mapping[str, Any], depth: int) -> str:

@@ -61,6 +61,16 @@ def test_a_long_signature_is_cut_at_what_is_optional() -> None:
     assert "p29" not in text
 
 
+def test_a_hostile_schema_takes_little_work() -> None:
+    """Thousands of properties and options that refer to all of them again end in a short text."""
+    ref = {"$ref": "#/$defs/all"}
+    names = [f"p{number}" for number in range(2000)]
+    everything = {"type": "object", "properties": dict.fromkeys(names, ref), "required": names}
+    union = {"anyOf": [ref] * 2000}
+    text = signature("f", {**everything, "$defs": {"all": {"oneOf": [everything, union, {"enum": names}]}}})
+    assert len(text) < 200_000
+
+
 def test_any_schema_has_a_signature() -> None:
     """A schema that refers to itself has a short signature, and what is not a schema has one without parameters."""
     loop = {"type": "object", "properties": {"next": {"$ref": "#"}}}
