@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
 
 from octoc.credentials import credentials_around, credentials_in, is_literal_secret, is_secret_name
 from octoc.credentials.windows import LONGEST, ValueEnds, windows
@@ -84,7 +83,6 @@ def _above(key: str | None, above: str | None) -> str:
     return key if above is None or above == key else f"{key}\n{above}"
 
 
-@lru_cache(maxsize=2048)  # the lines of a change and of its finding are often the same
 def mask_secrets(line: str, before: str = "") -> str:
     """Return a line of a file with everything that looks like a secret replaced by `*`, of the same length.
 
@@ -105,7 +103,6 @@ def mask_secrets(line: str, before: str = "") -> str:
     return _starred(whole, hidden)[len(whole) - len(line) :]
 
 
-@lru_cache(maxsize=2048)  # many findings have the same help
 def mask_values(text: str) -> str:
     """Return a message with what is a secret in any surroundings masked; names and the rest of it stay."""
     return _starred(text, [(found.start, found.end) for found in credentials_around(text, is_prose=True)])
