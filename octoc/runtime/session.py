@@ -134,10 +134,9 @@ class Session:
     def search(self, query: str, limit: int = DEFAULT_LIMIT) -> SearchHits:
         """Return the tools of this session nearest to the query, and whether one fits; connects nothing."""
         from octoc.runtime.tools.find_tools import look
-        from octoc.runtime.tools.search_answer import note_on
 
         found = look(self.state, query, limit)
-        return SearchHits(hits=tuple(ranked.hit for ranked in found.hits), fits=found.fits, note=note_on(found))
+        return SearchHits(hits=tuple(ranked.hit for ranked in found.hits), fits=found.fits, note=found.note)
 
     def route(self, text: str, before: Sequence[str] | None = None) -> Routing:
         """Decide which capability a user's message is for; changes nothing.

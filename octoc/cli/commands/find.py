@@ -71,13 +71,12 @@ def command(
         _print_explained(hits, answer)
     else:
         from octoc.cli.tables import one_line, print_table
-        from octoc.runtime.tools.search_answer import note_on
 
         # Two tools have opposite scores or zero, whatever the query, so a place says as much as a score.
         rows = [(place, hit["name"], one_line(hit["description"])) for place, hit in enumerate(hits, start=1)]
         print_table("tools", ("place", "tool", "description"), rows)
-        if rows and (note := note_on(answer)):
-            click.echo(note, err=True)
+        if rows and answer.note:
+            click.echo(answer.note, err=True)
     if unlisted:
         servers = "1 server is unlisted, so its" if unlisted == 1 else f"{unlisted} servers are unlisted, so their"
         click.echo(f"{servers} tools are not searched: octoc pin", err=True)

@@ -13,7 +13,6 @@ from octoc.results import ToolResult
 from octoc.runtime.arguments.messages import Problem, quoted
 from octoc.runtime.arguments.refusal import misfit
 from octoc.runtime.tools.search import Ranked, SearchResult, by_keywords
-from octoc.runtime.tools.search_answer import FoundTool, as_text, note_on
 from octoc.runtime.values import SearchHit
 from octoc.search import DEFAULT_LIMIT, OCTO
 from octoc.tokens import CHARS_PER_TOKEN
@@ -62,6 +61,8 @@ async def find_tools(session: SessionState, arguments: Mapping[str, Any]) -> Out
     if session.profile != "octoc":
         answer = [_entry(session, hit, _SHOWN_DESCRIPTION) for hit in result.hits]
         return ToolResult.of_text(_fitting(answer, session.settings.results.max_chars))
+    from octoc.runtime.tools.search_answer import FoundTool, as_text  # other profiles need none of it
+
     catalog = session.loaded.catalog
     found = [
         FoundTool(
@@ -74,7 +75,7 @@ async def find_tools(session: SessionState, arguments: Mapping[str, Any]) -> Out
     ]
     most = session.settings.results.max_chars
     budget = min(session.loaded.bundle.settings.search.max_tokens * CHARS_PER_TOKEN or most, most)
-    return ToolResult.of_text(as_text(found, note_on(result), budget))
+    return ToolResult.of_text(as_text(found, result.note, budget))
 
 
 def _entry(session: SessionState, hit: Ranked, description: int | None) -> dict[str, Any]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from octoc.search.fields import ToolText
     from octoc.search.index import Index
 
+_MOST_MISSING = 5
 FEW_TOOLS = 100
 """More tools are indexed in a thread."""
 SearchMethod = Literal["words", "words and meaning", "octo"]
@@ -60,6 +61,16 @@ class SearchResult:
     def fits(self) -> bool:
         """Whether a tool probably does what was asked for. Octo's rule does not judge that."""
         return bool(self.hits) and self.fit >= self.least
+
+    @property
+    def note(self) -> str:
+        """Why no tool does what was asked for; "" if one probably does."""
+        if self.fits:
+            return ""
+        if not self.missing:
+            return "Nothing fits well."
+        words = ", ".join(f'"{word}"' for word in self.missing[:_MOST_MISSING])
+        return f"Nothing fits well: no tool mentions {words}."
 
 
 def by_keywords(tools: SessionTools, query: str, limit: int) -> SearchResult:

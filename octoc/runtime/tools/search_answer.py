@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 
@@ -16,13 +16,9 @@ from octoc.formats.own_tools import CALL_MCP_TOOL
 from octoc.formats.signature import signature
 from octoc.search.words import first_sentence
 
-if TYPE_CHECKING:
-    from octoc.runtime.tools.search import SearchResult
-
 _SHOWN_DESCRIPTION = 120
 _WHOLE = 3
 """The most tools that are shown with their schemas."""
-_MOST_MISSING = 5
 _MORE = "More: "
 _HOW = f"Call them by {CALL_MCP_TOOL}; find_tools(detail=[names]) shows whole schemas."
 _BETWEEN = 2
@@ -47,7 +43,7 @@ def as_text(found: Sequence[FoundTool], note: str, budget: int) -> str:
         budget: the most characters, unless the tools' names alone take more.
     """
     short = [_line(tool) for tool in found]
-    whole = [f"{line}\n  schema: {_schema(tool)}" for line, tool in zip(short, found, strict=True)]
+    whole = [f"{line}\n  schema: {_schema(tool)}" for line, tool in zip(short[:_WHOLE], found, strict=False)]
     shown = {place: tool.name for place, tool in enumerate(found)}
     left = budget - len(note) - len(_HOW) - len(_MORE) - sum(len(name) + _BETWEEN for name in shown.values())
 
@@ -62,20 +58,10 @@ def as_text(found: Sequence[FoundTool], note: str, budget: int) -> str:
     for place, text in enumerate(short):
         if shown[place] == found[place].name:
             show(place, text, left)
-    for place, text in enumerate(whole[:_WHOLE]):
+    for place, text in enumerate(whole):
         if shown[place] == short[place]:
             show(place, text, left)
     return "\n".join([*([note] if note else []), *_lines(found, shown)])
-
-
-def note_on(result: SearchResult) -> str:
-    """Return why no tool does what was asked for; "" if one probably does."""
-    if result.fits:
-        return ""
-    if not result.missing:
-        return "Nothing fits well."
-    words = ", ".join(f'"{word}"' for word in result.missing[:_MOST_MISSING])
-    return f"Nothing fits well: no tool mentions {words}."
 
 
 def _lines(found: Sequence[FoundTool], shown: Mapping[int, str]) -> list[str]:
