@@ -73,9 +73,9 @@ def files_of_clients(corpus: Path) -> Iterator[tuple[Path, Dialect]]:
     """Yield every file of servers below a folder, with its dialect."""
     kinds = FileKinds()
     for path in sorted(corpus.rglob("*")):
-        form = kinds.form_of(PurePath(path)) if path.is_file() else None
-        if form is not None and form.kind is MCP and path.stat().st_size:
-            yield path, form.dialect
+        for form in kinds.forms_of(PurePath(path)) if path.is_file() and path.stat().st_size else ():
+            if form.kind is MCP:
+                yield path, form.dialect
 
 
 @pytest.mark.skipif("OCTOC_CORPUS" not in os.environ, reason="OCTOC_CORPUS names no folder of repositories")

@@ -122,12 +122,11 @@ class FileKinds:
         """Return all dialects of a kind."""
         return tuple(dialect for dialect in self.dialects if dialect.kind == kind.name)
 
-    def form_of(self, path: PurePath) -> FileForm | None:
-        """Return what `path` and the names of files beside it say; None when they say nothing. No file is opened."""
-        return next(iter(self.forms_of(path)), None)
-
     def forms_of(self, path: PurePath) -> tuple[FileForm, ...]:
-        """Return all that `path` says, as `form_of`, one form for each kind: a plugin's manifest has servers, too."""
+        """Return what `path` and the names of files beside it say, one form for each kind. No file is opened.
+
+        A file may be of several kinds: a plugin's manifest has servers, too.
+        """
         matching = [
             form
             for form in self._by_pattern.at(path)

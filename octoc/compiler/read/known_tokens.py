@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from octoc.credentials.known_tokens import KnownToken, has_mark, known_tokens
+from octoc.credentials.known_tokens import KnownToken, known_tokens
 from octoc.diagnostics.model import DiagnosticSink, Span
 from octoc.diagnostics.rules.resolve import KNOWN_TOKEN
 
@@ -15,7 +15,7 @@ def report_known_tokens(display: str, text: str, sink: DiagnosticSink) -> None:
     """Report each token in the text of a file; `display` is how diagnostics name the file."""
     if "\\/" in text or "\\u00" in text:  # as some writers of JSON put it
         text = _ESCAPE.sub(lambda match: match[1] or chr(int(match[2], 16)), text)
-    for token in known_tokens(text) if has_mark(text) else ():
+    for token in known_tokens(text):
         sink.report(
             KNOWN_TOKEN,
             f"secret in plain text: {token.shape}",

@@ -83,8 +83,8 @@ class AcmePlugin:
 )
 def test_a_path_tells_the_dialect_and_the_project(kind: str, path: str, name: str | None, project: str | None) -> None:
     """Patterns count from the project's folder; a plugin takes neither names nor files of octoc's own dialects."""
-    found = FileKinds(plugins_of(AcmePlugin())).form_of(PurePosixPath(path))
-    found = found if found is not None and found.kind.name == kind else None
+    forms = FileKinds(plugins_of(AcmePlugin())).forms_of(PurePosixPath(path))
+    found = next((form for form in forms if form.kind.name == kind), None)
     assert (found and found.dialect.name) == name
     if found is not None:
         assert found.dialect.project_of(PurePosixPath(path)) == PurePosixPath(project or "")
