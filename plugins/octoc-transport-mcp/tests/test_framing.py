@@ -43,5 +43,5 @@ def test_lines_do_not_depend_on_chunks(parts: list[bytes], sizes: list[int]) -> 
 
 @given(st.binary(max_size=300))
 def test_any_line_is_taken_without_raising(line: bytes) -> None:
-    """No output of a server raises, and without a pending request there is no answer."""
+    """Output of a server never raises, and is an answer only while a request waits."""
     assert PendingRequests(LIMIT).admit(line) == [] or b'"method"' in line

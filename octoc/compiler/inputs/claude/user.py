@@ -60,7 +60,7 @@ def read_user_scope(home: Path, project: Path) -> UserScope:
 
 
 def _values(path: Path) -> dict[str, Any] | None:
-    """Return the values of a file, none where there is no file; None when it cannot be read."""
+    """Return the values of a file: empty for a missing one, None for an unreadable one."""
     try:
         if path.stat().st_size > _MAX_BYTES:
             return None

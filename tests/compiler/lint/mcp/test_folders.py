@@ -95,7 +95,7 @@ def test_a_server_that_reaches_everything(lint: Lint, entry: dict[str, Any], mar
             "args": ["-y", FILES, ".", "./", "~/notes", "/Users/mira/notes", "${workspaceFolder}", "/srv"],
         },
         {"command": "npx", "args": ["-y", "other-server", "/"]},
-        {"command": "docker", "args": ["run", "-v", "~/.aws:/root/.aws", "-v", "data:/", "--workdir", "/", "img"]},
+        {"command": "docker", "args": ["run", "-v", "~/.aws:/app/.aws", "-v", "data:/", "--workdir", "/", "img"]},
     ],
 )
 def test_a_server_of_some_folders(lint: Lint, entry: dict[str, Any]) -> None:
