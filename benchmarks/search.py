@@ -26,7 +26,6 @@ from typing import Any
 
 from benchmarks.measure import ROOT, realworld
 from octoc.runtime import Runtime, Session
-from octoc.runtime.tools.find_tools import look
 from octoc.runtime.tools.search import SearchResult
 from octoc.search.fields import ToolText
 from octoc.search.keyword import rank as rank_by_keywords
@@ -133,10 +132,10 @@ def _rankers(session: Session) -> dict[str, Ranker]:
         return _ordered(scores)
 
     def ours(query: str) -> list[str]:
-        return _tools(look(session.state, query, 10))
+        return _tools(session.state.loaded.search.rank(session.state.tools, query, 10))
 
     def by_words(query: str) -> list[str]:
-        return _tools(session.state.loaded.search.look(session.state.tools, query, 10, by_words=True))
+        return _tools(session.state.loaded.search.rank(session.state.tools, query, 10, by_words=True))
 
     return {
         "Octo's keywords": keywords,

@@ -133,9 +133,7 @@ class Session:
 
     def search(self, query: str, limit: int = DEFAULT_LIMIT) -> SearchHits:
         """Return the tools of this session nearest to the query, and whether one fits; connects nothing."""
-        from octoc.runtime.tools.find_tools import look
-
-        found = look(self.state, query, limit)
+        found = self.state.loaded.search.rank(self.state.tools, query, limit)
         return SearchHits(hits=tuple(ranked.hit for ranked in found.hits), fits=found.fits, note=found.note)
 
     def route(self, text: str, before: Sequence[str] | None = None) -> Routing:

@@ -11,12 +11,11 @@ import attrs
 import pytest
 
 import octoc.runtime.arguments.refusal
-import octoc.runtime.tools.find_tools
-import octoc.runtime.tools.search
 from octoc.bundle.model import Grant, ResultSettings, Settings
 from octoc.bundle.refusal import BundleFileError
 from octoc.results import ToolFailure, ToolResult
 from octoc.runtime import UnknownNameError
+from octoc.runtime.tools.search import SearchParts
 from tests.runtime.conftest import Fleet, NextFleet
 
 if TYPE_CHECKING:
@@ -117,7 +116,7 @@ def test_a_search_during_which_a_session_follows_shows_no_other_tool(
     for one, tools in ((fleet, ["wanted"]), (second := next_fleet(), ["hidden", "wanted"])):
         one.server("a", tools, schemas={tool: {"type": "object", "title": tool} for tool in tools})
         one.agent(proxy=True, tools=(len(tools) - 1,))
-    searched = octoc.runtime.tools.find_tools.look
+    searched = SearchParts.rank
 
     async def run() -> None:
         async with fleet.open() as runtime:
@@ -135,8 +134,8 @@ def test_a_search_during_which_a_session_follows_shows_no_other_tool(
                     asyncio.run_coroutine_threadsafe(follow(), loop).result(30)
                 return found
 
-            monkeypatch.setattr(octoc.runtime.tools.search.SearchParts, "encodes", True)
-            monkeypatch.setattr(octoc.runtime.tools.find_tools, "look", looking)
+            monkeypatch.setattr(SearchParts, "encodes", True)
+            monkeypatch.setattr(SearchParts, "rank", looking)
             answer = await session.call("find_tools", {"query": "wanted"})
             assert isinstance(answer, ToolResult)
             assert followed

@@ -40,10 +40,8 @@ def command(
     from octoc.names import BUILTIN
 
     def search(session: Session) -> tuple[list[dict[str, Any]], int, SearchResult]:
-        from octoc.runtime.tools.find_tools import look
-
         tools = {(tool.server, tool.name): tool for tool in session.state.loaded.bundle.tools}
-        answer = look(session.state, query, limit)
+        answer = session.state.loaded.search.rank(session.state.tools, query, limit)
         hits = []
         for ranked in answer.hits:
             hit = ranked.hit

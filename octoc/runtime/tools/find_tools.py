@@ -12,7 +12,7 @@ from octoc.json_types import json_type
 from octoc.results import ToolResult
 from octoc.runtime.arguments.messages import Problem, quoted
 from octoc.runtime.arguments.refusal import misfit
-from octoc.runtime.tools.search import Ranked, SearchResult, by_keywords
+from octoc.runtime.tools.search import Ranked
 from octoc.runtime.values import SearchHit
 from octoc.search import DEFAULT_LIMIT, OCTO
 from octoc.tokens import CHARS_PER_TOKEN
@@ -23,13 +23,6 @@ if TYPE_CHECKING:
 
 _SHOWN_DESCRIPTION = 200
 _DIRECT = "direct (call by name, NOT via call_mcp_tool)"
-
-
-def look(session: SessionState, query: str, limit: int) -> SearchResult:
-    """Rank the tools that the session can call. May load the encoder, which takes seconds. Raises: BundleFileError."""
-    if session.loaded.bundle.settings.search.rank == OCTO:
-        return by_keywords(session.tools, query, limit)
-    return session.loaded.search.look(session.tools, query, limit)
 
 
 async def find_tools(session: SessionState, arguments: Mapping[str, Any]) -> Outcome:
@@ -52,9 +45,9 @@ async def find_tools(session: SessionState, arguments: Mapping[str, Any]) -> Out
         loaded = None
         while session.loaded is not loaded:  # another bundle has other tools by these numbers
             loaded = session.loaded
-            result = await asyncio.to_thread(look, session, query, DEFAULT_LIMIT)
+            result = await asyncio.to_thread(loaded.search.rank, session.tools, query, DEFAULT_LIMIT)
     else:
-        result = look(session, query, DEFAULT_LIMIT)
+        result = session.loaded.search.rank(session.tools, query, DEFAULT_LIMIT)
     if not result.hits:
         servers = ", ".join(_servers(session))
         return ToolResult.of_text(f"No tools found matching '{query}'. Available servers: {servers}")

@@ -73,7 +73,7 @@ class SearchResult:
         return f"Nothing fits well: no tool mentions {words}."
 
 
-def by_keywords(tools: SessionTools, query: str, limit: int) -> SearchResult:
+def _by_keywords(tools: SessionTools, query: str, limit: int) -> SearchResult:
     """Rank the tools that a session can call by Octo's rule. Raises: BundleFileError."""
     from octoc.search.keyword import rank
 
@@ -131,8 +131,13 @@ class SearchParts:
         joined = len(catalog) - (0 if base is None else len(base))
         return joined > FEW_TOOLS and (base is None or live is None or live[:2] != (catalog.generation, False))
 
-    def look(self, tools: SessionTools, query: str, limit: int, *, by_words: bool = False) -> SearchResult:
-        """Rank by the index, and `by_words` alone on request or if the encoder fails. Raises: BundleFileError."""
+    def rank(self, tools: SessionTools, query: str, limit: int, *, by_words: bool = False) -> SearchResult:
+        """Rank the tools that a session can call, `by_words` alone on request or if the encoder fails.
+
+        May load the encoder, which takes seconds. Raises: BundleFileError.
+        """
+        if self._opened_bundle.bundle.settings.search.rank == OCTO:
+            return _by_keywords(tools, query, limit)
         why = "the bundle has no vectors of tools" if self._by_meaning and not by_words else ""
         if self.encodes and not by_words:
             try:

@@ -11,7 +11,6 @@ from octoc.bundle.reader import OpenBundle
 from octoc.compiler.index.tool_intents import tool_intents
 from octoc.plugin.manager import plugins_of
 from octoc.runtime import Runtime
-from octoc.runtime.tools.find_tools import look
 from octoc.search.index import DENSE, LEXICAL, TOOL_INTENTS
 from octoc.testing import WorkspaceBuilder, fake_embedder
 
@@ -81,13 +80,13 @@ def test_the_bundle_finds_by_meaning(tmp_path: Path) -> None:
     """A bundle with vectors says what each part of a score gave; without its encoder it says that it has none."""
     path = _built(tmp_path, _Encoder())
     session = Runtime.open(path, plugins=plugins_of(_Encoder())).session()
-    answer = look(session.state, "create an issue", 5)
+    answer = session.state.loaded.search.rank(session.state.tools, "create an issue", 5)
     assert answer.method == "words and meaning"
     assert answer.hits[0].hit.tool == "tracker/create_issue"
     assert {"words", "meaning", "clauses", "intents"} <= set(answer.hits[0].parts)
     assert answer.hits[0].hit.score == pytest.approx(sum(answer.hits[0].parts.values()), abs=1e-3)
     without = Runtime.open(path, plugins=plugins_of()).session()
-    bare = look(without.state, "create an issue", 5)
+    bare = without.state.loaded.search.rank(without.state.tools, "create an issue", 5)
     assert (bare.method, bare.hits[0].hit.tool) == ("words", "tracker/create_issue")
     assert "encoder" in bare.why
 

@@ -16,7 +16,6 @@ from octoc.plugin.manager import plugins_of
 from octoc.routing.fixtures import Fixtures, RoutingFixture
 from octoc.runtime import Runtime
 from octoc.runtime.activation.explain_route import explain_route
-from octoc.runtime.tools.find_tools import look
 from octoc.testing import FakeEmbedder, WorkspaceBuilder
 
 TOOLS = [
@@ -82,7 +81,8 @@ def test_messages_are_decided_by_their_words(runtime: Runtime) -> None:
 
 def test_tools_are_searched_by_their_words(runtime: Runtime) -> None:
     """They are found, and the answer says why their meaning was not looked at."""
-    answer = look(runtime.session().state, "list issues", 5)
+    session = runtime.session()
+    answer = session.state.loaded.search.rank(session.state.tools, "list issues", 5)
     assert answer.hits[0].hit.tool == "tracker/list_issue"
     assert answer.method == "words"
     assert "failed" in answer.why

@@ -21,7 +21,6 @@ from octoc.plugin.manager import Plugins, plugins_of
 from octoc.results import ListedTool, ServerListing, ToolCall, ToolFailure, ToolResult
 from octoc.runtime import Runtime, Session
 from octoc.runtime.results.failures import as_mcp_result
-from octoc.runtime.tools.find_tools import look
 from octoc.testing import FakeEmbedder, WorkspaceBuilder
 
 from .fleets import KEEPER, SPARE, CapabilityFacts, Facts, Has, Pattern, ServerFacts, scopes_of
@@ -304,7 +303,7 @@ async def reaches(runtime: Runtime, agent: str, tenant: str | None, mine: Has, f
             assert nonce(tool) in called.text
             if facts.agents[agent].proxy:
                 # Whether it is in the answer is for the encoder to say, and the fake one's vectors mean nothing.
-                found = look(session.state, f"{tool[1]} {about(tool)}", 50)
+                found = session.state.loaded.search.rank(session.state.tools, f"{tool[1]} {about(tool)}", 50)
                 hits = [ranked.hit.tool for ranked in found.hits]
                 assert "/".join(tool) in hits, (agent, tool, hits)
         else:

@@ -12,7 +12,6 @@ import pytest
 from octoc.bundle.model import SearchSettings
 from octoc.runtime import Session
 from octoc.runtime.lifecycle import begin_session
-from octoc.runtime.tools.find_tools import look
 
 if TYPE_CHECKING:
     from tests.runtime.conftest import Fleet
@@ -89,12 +88,12 @@ def test_octos_rule_ranks_where_it_is_named(fleet: Fleet) -> None:
         ("tracker/list_issues", 3.0),
         ("tracker/create_issue", 2.0),
     ]
-    assert look(session.state, "list", 5).method == "octo"
+    assert session.state.loaded.search.rank(session.state.tools, "list", 5).method == "octo"
 
 
 def test_a_bundle_without_vectors_is_searched_by_words_and_says_so(session: Session) -> None:
     """Where there is nothing to compare meanings with, words rank, and the answer says why."""
-    answer = look(session.state, "issues", 5)
+    answer = session.state.loaded.search.rank(session.state.tools, "issues", 5)
     assert answer.method == "words"
     assert answer.why == "the bundle has no vectors of tools"
     assert all(set(found.parts) == {"words"} for found in answer.hits)
