@@ -10,13 +10,15 @@ from functools import lru_cache
 from octoc.search.stem import stem
 
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
-# Han, kana, Thai, Lao, Burmese and Khmer are written without blanks between words.
+# Han, kana, Thai, Lao, Burmese and Khmer are written without blanks between words; Korean joins particles to a word.
 _UNSPACED = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-    "\U00020000-\U0003ffff"
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"
+    "\uf900-\ufaff\U00020000-\U0003ffff"
 )
 _STRETCH = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
 _IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
+_ACCENT = re.compile("(?<=[a-zA-Z])[\u0300-\u036f]+")
+_LATIN = str.maketrans({"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D"})
 _PLURAL_ACRONYM = re.compile(r"\b([A-Z]{2,})s\b")
 _CLAUSE = re.compile(r"[.;:!?\n]+|,(?!\d)|\b(?:and then|and|then|afterwards|after that)\b", re.IGNORECASE)
 MAX_CLAUSES = 8
@@ -41,22 +43,29 @@ what whatever when where whether which while who whom whose why will with within
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text, lower case: `createIssue`, `create_issue` and `create-issue` are the same two."""
-    plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    """Return the words of a text, lower case: `createIssue`, `create_issue` and `create-issue` are the same two.
+
+    Accents of Latin letters do not count.
+    """
+    plain = text if text.isascii() else _without_accents(text)
     return [part.lower() for part in _PART.findall(_PLURAL_ACRONYM.sub(r"\1", plain))]
+
+
+def _without_accents(text: str) -> str:
+    return unicodedata.normalize("NFC", _ACCENT.sub("", unicodedata.normalize("NFKD", text))).translate(_LATIN)
 
 
 def terms(text: str) -> list[str]:
     """Return the stems of a text's words without stop words, in order, with repetitions.
 
-    Text without blanks between its words gives pairs of neighbouring characters instead of words. The work and the
+    Chinese, Japanese, Korean and the like give pairs of neighbouring characters, not words. The work and the
     number of terms are linear in the length of any text.
     """
     return [stem(piece) for word in words(text) if word not in STOP_WORDS for piece in _pieces(word)]
 
 
 def _pieces(word: str) -> list[str]:
-    """Return a word as in the index: its first characters, or the pairs of a text without blanks."""
+    """Return a word as in the index: its first characters, or the pairs of neighbours in `_UNSPACED` text."""
     if word.isascii() or not _IS_UNSPACED.search(word):
         return [word[:MAX_WORD_CHARS]]
     pieces: list[str] = []

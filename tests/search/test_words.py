@@ -39,9 +39,28 @@ def test_names_are_taken_apart() -> None:
     """Camel case, acronyms, snake case and digits part a name, and as one word it is known too."""
     assert words("createGitHubIssue") == ["create", "git", "hub", "issue"]
     assert words("HTTPServer2_get-URLs") == ["http", "server", "2", "get", "url"]
-    assert words("ÜberTool") == ["über", "tool"] or words("ÜberTool") == ["ü", "ber", "tool"]
     assert joined("create_issue") == "createissue"
     assert joined("fetch") == ""
+
+
+def test_accents_do_not_split_or_change_words() -> None:
+    """An accented Latin letter counts as its base letter, composed or not; other scripts keep their marks."""
+    assert words("ÜberTool créer Straße e\u0301tat") == ["uber", "tool", "creer", "strasse", "etat"]
+    assert words("ガラス й") == ["ガラス", "й"]
+
+
+@pytest.mark.parametrize(
+    "text, pairs",
+    [
+        ("列出 GitHub 的所有问题", ["列出", "git", "hub", "的所", "所有", "有问", "问题"]),
+        ("ファイルを読む", ["ファ", "ァイ", "イル", "ルを", "を読", "読む"]),
+        ("이슈를 만들기", ["이슈", "슈를", "만들", "들기"]),
+    ],
+)
+def test_unspaced_scripts_give_pairs_of_characters(text: str, pairs: list[str]) -> None:
+    """Chinese, Japanese and Korean text becomes pairs of neighbouring characters, in tools and in queries alike."""
+    assert terms(text) == pairs
+    assert list(query_terms(text)) == pairs
 
 
 def test_stop_words_count_only_where_there_is_nothing_else() -> None:
