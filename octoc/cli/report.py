@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 FOR_PEOPLE = ("full", "concise")
 """Formats that are read on a terminal or in a log, among other lines."""
 _FOR_CI = ("sarif", "github", "junit")
-_PER_FILE = ("sarif", "junit")
-"""Formats in which a file without a finding counts as sound."""
+_WITH_ALL_PLACES = ("json", "sarif", "junit")
+"""Formats for programs, which count places themselves."""
 _MAX_QUOTED_BYTES = 64 * 1024 * 1024
 
 
@@ -40,16 +40,18 @@ def print_diagnostics(
 ) -> None:
     """Write findings to stdout, or to stderr with `err`, and their summary to stderr.
 
-    Infos are counted, and shown only with `verbose`; `json` has all of them. Findings that say the same of several
-    places are one, except in `sarif` and `junit`, where each file has its own.
+    Infos are counted, and shown only with `verbose`; `json` has all of them. Formats for programs have each place of
+    findings that say the same; the others show the first with a count, and errors and warnings apart with `verbose`.
 
     Args:
         root: what the paths of spans are relative to.
         fail_on: as the option; `junit` calls a failure what the exit status does.
         files: what was looked at, absolute; `junit` has a test case for each.
     """
-    found = found if output_format in _PER_FILE else folded(found)
     shown = [diagnostic for diagnostic in found if verbose or diagnostic.severity > Severity.INFO]
+    places = len(shown)
+    if output_format not in _WITH_ALL_PLACES:
+        shown = list(folded(shown, most=Severity.INFO if verbose else Severity.ERROR))
     paint, columns = paint_for(err=err), columns_of(err=err)
     if output_format == "json":
         text = render_json(found)
@@ -67,7 +69,8 @@ def print_diagnostics(
 
         text = defuse(text)
     click.echo(text, nl=False, err=err, color=is_coloured(err=err))
-    for line in summary(found, infos_shown=verbose or output_format == "json").split("\n"):
+    infos_shown = verbose or output_format == "json"
+    for line in summary(found, infos_shown=infos_shown, places_shown=verbose or places == len(shown)).split("\n"):
         click.echo("\n".join(wrapped(line, columns_of(err=True), indent=2)), err=True)
 
 

@@ -7,20 +7,29 @@ from collections.abc import Iterable
 import attrs
 
 from octoc.diagnostics.model import Diagnostic
+from octoc.diagnostics.rule import Severity
 
 _SHOWN = 3
 
 
-def folded(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """Return the findings in their order; of those with one rule, severity and subject, the first with a count.
+def folded(found: Iterable[Diagnostic], most: Severity = Severity.ERROR) -> tuple[Diagnostic, ...]:
+    """Return the findings in their order; of those that one kind of edit removes, the first with a count.
 
-    A finding without a subject stays as it is, and so does one with a fix, which is about its own place.
+    They have one rule, one severity, one subject (without a subject: one message and one help) and one title of their
+    fixes. A finding without a place, or above the severity `most`, stays as it is. The joined finding has the fix of
+    its first place.
     """
     groups: dict[object, list[Diagnostic]] = {}
     for one in found:
-        key: object = (one.rule.code, one.severity, one.subject) if one.subject and one.fix is None else one.sort_key
+        alone = one.span is None or one.severity > most
+        key: object = len(groups) if alone else (one.rule.code, one.severity, *_subject(one))
         groups.setdefault(key, []).append(one)
     return tuple(_joined(group) for group in groups.values())
+
+
+def _subject(one: Diagnostic) -> tuple[str | None, ...]:
+    title = None if one.fix is None else one.fix.title
+    return (one.subject, title) if one.subject else (one.message, one.help, title)
 
 
 def _joined(group: list[Diagnostic]) -> Diagnostic:
@@ -28,7 +37,7 @@ def _joined(group: list[Diagnostic]) -> Diagnostic:
     if not others:
         return first
     places = [f"`{one.span.file}:{one.span.line or 1}`" for one in others if one.span is not None]
-    more = len(others) - len(places[:_SHOWN])
-    rest = f" and {more} more place{'s' * (more > 1)}" if more else ""
+    more = len(places) - _SHOWN
+    rest = f" and {more} more place{'s' * (more > 1)}" if more > 0 else ""
     note = f"also at {', '.join(places[:_SHOWN])}{rest}"
     return attrs.evolve(first, message=f"{first.message} (and {len(others)} more)", notes=(*first.notes, note))

@@ -88,6 +88,31 @@ def test_junit_fails_each_file_of_a_folded_finding(octoc: Run, tmp_path: Path, m
     }
 
 
+def test_a_folded_finding_counts_each_place(octoc: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The summary, `[*]`, programs' formats and the baseline count the places that people see as one finding."""
+    servers = {name: {"command": "x", "comand": "y"} for name in ("one", "two", "three")}
+    (tmp_path / ".mcp.json").write_text(json.dumps({"mcpServers": servers}, indent=1), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+
+    def lines(*options: str) -> int:
+        return len(re.findall("OCT208", octoc("check", "--output-format", "concise", *options).out))
+
+    done = octoc("check")
+    assert "(and 2 more)" in done.out
+    assert "also at `.mcp.json:9`, `.mcp.json:13`" in done.out
+    assert re.search(r"3 warnings.*\(--verbose shows each place", done.err)
+    assert (lines(), lines("--verbose")) == (1, 3)
+    assert sum(one["code"] == "OCT208" for one in json.loads(octoc("check", "--output-format", "json").out)) == 3
+    (run,) = json.loads(octoc("check", "--output-format", "sarif").out)["runs"]
+    assert sum(one["ruleId"] == "OCT208" for one in run["results"]) == 3
+    octoc("check", "--baseline", "b.json", "--update-baseline")
+    accepted = octoc("check", "--baseline", "b.json")
+    assert "OCT208" not in accepted.out
+    servers["four"] = servers["one"]
+    (tmp_path / ".mcp.json").write_text(json.dumps({"mcpServers": servers}, indent=1), encoding="utf-8")
+    assert "1 warning" in octoc("check", "--baseline", "b.json").err
+
+
 def test_junit_passes_no_file_that_was_not_asked_for(octoc: Run, broken: Path) -> None:
     """With one path of a workspace, a JUnit report has no cases for other files, whose findings are not shown."""
     done = octoc("check", "fleet/octoc.toml", "--output-format", "junit")

@@ -25,7 +25,7 @@ def test_findings_with_one_subject_are_the_first_with_a_count() -> None:
 
 
 def test_other_findings_stay_apart() -> None:
-    """Another subject, another severity, no subject or a fix is another finding, and the order stays."""
+    """Another subject, severity, message without a subject, or edit is another finding, and the order stays."""
     fix = Fix(title="write `b`", edits=(Edit(span=Span(file=".mcp.json"), text="b"),))
     apart = (
         finding(1),
@@ -34,6 +34,24 @@ def test_other_findings_stay_apart() -> None:
         finding(4, ""),
         finding(5, ""),
         attrs.evolve(finding(6), fix=fix),
-        attrs.evolve(finding(7), fix=fix),
+        attrs.evolve(finding(7), fix=attrs.evolve(fix, title="write `c`")),
+        attrs.evolve(finding(8, ""), message="m", span=None),
+        attrs.evolve(finding(9, ""), message="n", span=None),
     )
     assert folded(apart) == apart
+
+
+def test_one_message_or_one_edit_in_many_places_is_one_finding() -> None:
+    """Findings without a subject that say the same are one; so are fixable ones, with the fix of the first place."""
+    same = [attrs.evolve(finding(line, ""), message="same") for line in (1, 2)]
+    assert [one.message for one in folded(same)] == ["same (and 1 more)"]
+    edits = [Edit(span=Span(file=name), text="b") for name in ("one", "two")]
+    fixable = [attrs.evolve(finding(n), fix=Fix(title="write `b`", edits=(edit,))) for n, edit in enumerate(edits, 1)]
+    (one,) = folded(fixable)
+    assert one.fix == fixable[0].fix
+
+
+def test_findings_above_a_severity_stay_apart() -> None:
+    """`most` is the highest severity that is folded."""
+    found = [finding(1), finding(2), *(attrs.evolve(finding(line), severity=Severity.INFO) for line in (3, 4))]
+    assert [one.severity for one in folded(found, most=Severity.INFO)] == [Severity.WARNING] * 2 + [Severity.INFO]

@@ -5,22 +5,30 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from octoc.diagnostics.fold import folded
 from octoc.diagnostics.model import Diagnostic
 from octoc.diagnostics.render.concise import FIXABLE
 from octoc.diagnostics.rule import Severity
 
 
-def summary(diagnostics: Iterable[Diagnostic], *, infos_shown: bool) -> str:
-    """Return for example `2 errors, 1 warning, 12 infos (--verbose shows infos)`, and a line that counts fixes."""
+def summary(diagnostics: Iterable[Diagnostic], *, infos_shown: bool, places_shown: bool = True) -> str:
+    """Return for example `2 errors, 1 warning, 12 infos (--verbose shows infos)`, and a line that counts fixes.
+
+    Args:
+        diagnostics: all findings, not folded.
+        infos_shown: whether infos are shown.
+        places_shown: whether each error and warning is shown by itself; infos that say the same count once.
+    """
     found = list(diagnostics)
-    counts = Counter(diagnostic.severity for diagnostic in found)
+    counts = Counter(diagnostic.severity for diagnostic in folded(found, most=Severity.INFO))
     if not counts:
         return "no problems found"
     parts = [_counted(counts[severity], severity.label) for severity in sorted(counts, reverse=True)]
-    hidden = counts[Severity.INFO] and not infos_shown
+    hidden = ["each place"] * (not places_shown) + ["infos"] * (counts[Severity.INFO] > 0 and not infos_shown)
+    hint = f" (--verbose shows {' and '.join(hidden)})" if hidden else ""
     fixable = sum(diagnostic.fix is not None for diagnostic in found)
     offer = f"\n{FIXABLE} {fixable} can be fixed with `octoc check --fix`" if fixable else ""
-    return ", ".join(parts) + (" (--verbose shows infos)" if hidden else "") + offer
+    return ", ".join(parts) + hint + offer
 
 
 def _counted(count: int, noun: str) -> str:
