@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import resource
 import shutil
@@ -13,6 +14,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from octoc.compiler.cache.store import workspace_cache
+
+Z = 1.96
+"""Standard deviations of a 95 % interval."""
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -64,6 +68,17 @@ def row(name: str, figures: Sequence[float], unit: str = "ms", scale: float = 10
 def ratio(name: str, above: Sequence[float], below: Sequence[float]) -> None:
     """Print the median of the ratios, turn by turn."""
     print(f"{name:<52} {statistics.median(a / b for a, b in zip(above, below, strict=True)):>19.2f}x")
+
+
+def share(values: Sequence[bool]) -> str:
+    """Return the share of true values with its 95 % interval (Wilson's)."""
+    count = len(values)
+    if not count:
+        return "-"
+    mean, square = sum(values) / count, Z * Z / count
+    middle = (mean + square / 2) / (1 + square)
+    half = Z * math.sqrt(mean * (1 - mean) / count + square / count / 4) / (1 + square)
+    return f"{mean:.2f} ({max(0.0, middle - half):.2f}-{min(1.0, middle + half):.2f})"
 
 
 def realworld() -> Path | None:

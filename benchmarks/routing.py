@@ -6,18 +6,20 @@ measuring alone. Each further set of the former was unseen until it was scored.
 
 from __future__ import annotations
 
-import random
 import statistics
 import sys
 import tempfile
 import time
 import tomllib
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import ROOT, realworld
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.measure import ROOT, realworld, share
 from octoc.compiler.workspace.build import build
 from octoc.routing.clean import clean_intent, is_routable
 from octoc.runtime import Runtime
@@ -33,10 +35,10 @@ DECIDERS = {
     "two a message": "max_per_message = 2",
     "default": "",
 }
-SAMPLES = 2000
 TIMED = 100
 TURNS = 7
 Message = dict[str, Any]
+Vector = NDArray[np.float32]
 
 
 def main() -> None:
@@ -46,7 +48,7 @@ def main() -> None:
     real = realworld()
     if real is None:
         sys.exit("the messages are for the sample tap, which is not here")
-    print(f"{len(messages)} messages ({', '.join(sets)}); shares, with 95 % bootstrap intervals")
+    print(f"{len(messages)} messages ({', '.join(sets)}); shares, with 95 % intervals")
     columns: dict[str, dict[str, list[bool]]] = {}
     for label, routing in DECIDERS.items():
         with tempfile.TemporaryDirectory() as folder:
@@ -54,10 +56,11 @@ def main() -> None:
             columns[label] = _judged(loaded, messages)
             if label == "default":
                 _errors(loaded, messages)
-                _speed(loaded, [message["text"] for message in messages])
+                cost = cost_of_messages(loaded, [message["text"] for message in messages], loaded.routing.encode)
+                print(f"a routed message costs {cost:.2f}x the encoding of its text (median)")
     print(f"{'':<26}" + "".join(f"{label:>25}" for label in columns))
     for row in columns["default"]:
-        print(f"{row:<26}" + "".join(f"{_interval(column[row]):>25}" for column in columns.values()))
+        print(f"{row:<26}" + "".join(f"{share(column[row]):>25}" for column in columns.values()))
 
 
 def messages_of(name: str) -> list[Message]:
@@ -127,9 +130,8 @@ def _errors(loaded: LoadedBundle, messages: Sequence[Message]) -> None:
             print(f"  {said} abstains, {first} first of {expected}")
 
 
-def _speed(loaded: LoadedBundle, texts: Sequence[str]) -> None:
-    """Print the cost of a routed message as a ratio to encoding its text alone, message by message."""
-    embedder = loaded.routing.embedder()
+def cost_of_messages(loaded: LoadedBundle, texts: Sequence[str], encode: Callable[[str], Vector]) -> float:
+    """Return the median ratio of routing a message to encoding its text alone."""
     names = tuple(loaded.capabilities)
     timed = [text for text in texts if is_routable(clean_intent(text))][:TIMED]
     encoding: list[list[float]] = [[] for _ in timed]
@@ -139,21 +141,13 @@ def _speed(loaded: LoadedBundle, texts: Sequence[str]) -> None:
         for number, text in enumerate(timed):
             intent = clean_intent(text)
             start = time.perf_counter()
-            embedder.embed(intent)
+            encode(intent)
             middle = time.perf_counter()
             decide(loaded, text, names)
             encoding[number].append(middle - start)
             routing[number].append(time.perf_counter() - middle)
     # The best turn of each, which other work of the machine disturbs least.
-    ratios = [min(routed) / min(encoded) for encoded, routed in zip(encoding, routing, strict=True)]
-    print(f"a routed message costs {statistics.median(ratios):.2f}x the encoding of its text (median)")
-
-
-def _interval(values: Sequence[bool]) -> str:
-    draw = random.Random(1)  # a bootstrap, no secret
-    means = sorted(sum(draw.choices(values, k=len(values))) / len(values) for _ in range(SAMPLES))
-    low, high = means[int(SAMPLES * 0.025)], means[int(SAMPLES * 0.975)]
-    return f"{sum(values) / len(values):.2f} ({low:.2f}-{high:.2f})"
+    return statistics.median(min(routed) / min(encoded) for encoded, routed in zip(encoding, routing, strict=True))
 
 
 if __name__ == "__main__":
