@@ -34,26 +34,27 @@ class BundleTarget:
 def workspace_root(named: Path | None) -> Path:
     """Return the workspace's folder, absolute: the named one, or else the nearest parent folder that is a workspace.
 
-    A folder with only a `.mcp.json` is a workspace if no folder above has an octoc.toml.
+    A folder with only a client's file of servers is a workspace if no folder above has an octoc.toml.
     Raises: UnavailableError, exit status 2.
     """
     from octoc.compiler.inputs.mcp.claude import MCP_FILE
-    from octoc.compiler.workspace.paths import WORKSPACE_FILE, find_bare_workspace, find_workspace, is_folder
+    from octoc.compiler.inputs.project import find_bare_workspace, own_server_file
+    from octoc.compiler.workspace.paths import WORKSPACE_FILE, find_workspace, is_folder
 
     if named is None:
         found = find_workspace(Path()) or find_bare_workspace(Path())
         if found is None:
             raise UnavailableError(
-                f"no `{WORKSPACE_FILE}` or `{MCP_FILE}` in this folder or a parent folder",
+                f"no `{WORKSPACE_FILE}`, `{MCP_FILE}` or other client's file of servers here or in a parent folder",
                 "run `octoc init` here, or set --workspace",
             )
         return found
     folder = named.absolute()
     if not is_folder(folder):
         raise UnavailableError(f"there is no folder `{named}`", "--workspace names a folder with an octoc.toml")
-    if not any((folder / name).is_file() for name in (WORKSPACE_FILE, MCP_FILE)):
+    if not (folder / WORKSPACE_FILE).is_file() and own_server_file(folder) is None:
         raise UnavailableError(
-            f"folder `{named}` has no `{WORKSPACE_FILE}` and no `{MCP_FILE}`",
+            f"folder `{named}` has no `{WORKSPACE_FILE}`, no `{MCP_FILE}` and no other client's file of servers",
             "run `octoc init` in it, or name another folder",
         )
     return folder

@@ -16,7 +16,7 @@ from octoc.compiler.checkup.kinds import Known, kind_from_content, kinds_from_pa
 from octoc.compiler.discover.found import DiscoveredLists
 from octoc.compiler.discover.tap import PARTS, add_skills, add_tap
 from octoc.compiler.discover.walk import FolderEntry, WalkRoot, enter
-from octoc.compiler.inputs.mcp.claude import MCP_FILE
+from octoc.compiler.inputs.project import own_server_file
 from octoc.compiler.inputs.registry import FileKinds
 from octoc.compiler.model.documents import Discovered, Tap
 from octoc.compiler.model.settings import WorkspaceSettings
@@ -219,7 +219,7 @@ def _is_wanted(path: Path, kind: FileKind) -> bool:
     if kind.scan == "everywhere":
         return True
     project = project_of(path, patterns) if kind.scan == "beside-servers" else None
-    return project is not None and Path(project, MCP_FILE).is_file()
+    return project is not None and own_server_file(Path(project)) is not None
 
 
 def head_of(path: Path) -> str:

@@ -11,6 +11,7 @@ import attrs
 
 from octoc.choices import ScopeProfile
 from octoc.compiler.cache.store import Cache, code_stamp
+from octoc.compiler.inputs.project import own_server_file
 from octoc.compiler.inputs.scopes import SCOPE_TABLES
 from octoc.compiler.inputs.workspace import WORKSPACE
 from octoc.compiler.model.documents import FoundFile
@@ -40,7 +41,8 @@ def load_settings(
 ) -> WorkspaceSettings | None:
     """Return what `octoc.toml` in `root` says, and report what is unsound in it.
 
-    A folder without the file has the defaults and its own name. None when the file cannot be read.
+    A folder without the file has the defaults, its own name, and the servers of its client's file. None when the file
+    cannot be read.
 
     Args:
         cache: remembers files that were found sound, so that they need not be checked again.
@@ -50,7 +52,9 @@ def load_settings(
     place = Place(file=WORKSPACE_FILE)
     # A link that leads nowhere is a file that cannot be read, not one that is absent.
     if not path.exists() and not path.is_symlink():
-        return WorkspaceSettings(name=name_of_folder(root), place=place)
+        defaults = WorkspaceSettings(name=name_of_folder(root), place=place)
+        own = own_server_file(root)
+        return defaults if own is None else attrs.evolve(defaults, mcp_files=(own,))
     # The file that could raise the limit is itself held to the default.
     limit = Limit(size=LimitSettings().max_file_bytes, key="max_file_bytes")
     source = load_text(path, WORKSPACE_FILE, limit, sink, instead=(overlay or {}).get(WORKSPACE_FILE))

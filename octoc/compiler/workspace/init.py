@@ -9,7 +9,7 @@ from pathlib import Path
 import attrs
 import tomlkit
 
-from octoc.compiler.inputs.mcp.servers import MCP
+from octoc.compiler.inputs.project import server_files
 from octoc.compiler.inputs.registry import FileKinds
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.structure.settings import name_of_folder
@@ -17,7 +17,6 @@ from octoc.compiler.workspace.octomind_taps import octomind_taps
 from octoc.compiler.workspace.paths import CORE_TAP, WORKSPACE_FILE
 from octoc.compiler.workspace.toml_text import add_comment, add_table, add_tables, array_of
 from octoc.diagnostics.model import Place
-from octoc.plugin.file_kinds import Dialect
 
 _TAP_PARTS = ("capabilities", "skills")
 _TAPS = "taps"
@@ -53,19 +52,10 @@ def find_inputs(folder: Path) -> Inputs:
             taken.add(name)
             taps.append((name, path.relative_to(folder).as_posix()))
     taps += [(name, path.relative_to(folder).as_posix()) for name, path in octomind_taps(folder)]
-    dialects = FileKinds().dialects
-    clients = [one for one in dialects if one.kind == MCP.name]
-    files = [
-        path.relative_to(folder).as_posix()
-        for client in sorted(clients, key=lambda one: one.rank)
-        for pattern in client.patterns
-        for path in sorted(folder.glob(pattern))
-        if path.is_file() and _has_servers(path, client)
-    ]
-    folders = [name for client in dialects for name in client.folders]
+    folders = [name for client in FileKinds().dialects for name in client.folders]
     in_taps = {f"{path}/agents".removeprefix("./") for _, path in taps}
     return Inputs(
-        mcp_files=tuple(dict.fromkeys(files)),
+        mcp_files=tuple(dict.fromkeys(server_files(folder))),
         agent_folders=tuple(
             name
             for name in sorted(folders, key=lambda name: (name.startswith("."), name))  # hidden ones last
@@ -73,12 +63,6 @@ def find_inputs(folder: Path) -> Inputs:
         ),
         taps=tuple(taps),
     )
-
-
-def _has_servers(path: Path, client: Dialect) -> bool:
-    if client.beside:
-        return False
-    return client.has_servers(path.read_text(encoding="utf-8", errors="replace"))
 
 
 def settings_document(name: str, inputs: Inputs) -> tomlkit.TOMLDocument:

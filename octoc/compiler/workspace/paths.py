@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from pathlib import Path, PurePosixPath
 
-from octoc.compiler.inputs.mcp.claude import MCP_FILE
 from octoc.data import core_tap_dir
 
 WORKSPACE_FILE = "octoc.toml"
@@ -16,12 +15,10 @@ CORE_TAP = "octoc:core"
 
 def find_workspace(start: Path) -> Path | None:
     """Return the nearest folder with an `octoc.toml`: `start`, or one of its ancestors. None when there is none."""
-    return _nearest(start, WORKSPACE_FILE)
-
-
-def find_bare_workspace(start: Path) -> Path | None:
-    """Return the nearest folder with a `.mcp.json`: what `build`, `find` and `call` use where no `octoc.toml` is."""
-    return _nearest(start, MCP_FILE)
+    start = start.absolute()
+    # os.path.isfile, since Path.is_file raises where an ancestor may not be read.
+    found = (folder for folder in (start, *start.parents) if os.path.isfile(folder / WORKSPACE_FILE))  # noqa: PTH113
+    return next(found, None)
 
 
 def file_at(root: Path, display: str) -> Path:
@@ -60,9 +57,3 @@ def display_of(root: Path, written: str, *inside: str) -> str:
     if os.path.isabs(written):  # noqa: PTH117  # `written` is text
         return PurePosixPath(whole).as_posix()
     return PurePosixPath(os.path.normpath(written), *inside).as_posix()
-
-
-def _nearest(start: Path, name: str) -> Path | None:
-    start = start.absolute()
-    # os.path.isfile, since Path.is_file raises where an ancestor may not be read.
-    return next((folder for folder in (start, *start.parents) if os.path.isfile(folder / name)), None)  # noqa: PTH113

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from octoc.compiler.workspace.paths import display_of, display_path, find_bare_workspace, find_workspace
+from octoc.compiler.inputs.project import find_bare_workspace
+from octoc.compiler.workspace.paths import display_of, display_path, find_workspace
 
 
 def test_the_nearest_folder_with_an_octoc_toml_is_the_workspace(tmp_path: Path) -> None:
@@ -24,6 +25,26 @@ def test_a_folder_with_only_an_mcp_file_is_a_bare_workspace(tmp_path: Path) -> N
     (tmp_path / "src").mkdir()
     assert find_bare_workspace(tmp_path / "src") == tmp_path
     assert find_workspace(tmp_path / "src") is None
+
+
+def test_other_clients_files_make_a_workspace_of_their_repository(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A client's file counts in the folder and in its repository, and neither above it nor in the home folder."""
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    project = tmp_path / "project"
+    (project / "src").mkdir(parents=True)
+    for folder in (tmp_path, project):
+        (folder / ".codex").mkdir()
+        (folder / ".codex/config.toml").write_text("[mcp_servers.a]\ncommand = 'a'\n")
+    assert find_bare_workspace(project) == project
+    assert find_bare_workspace(project / "src") is None
+    (project / ".git").mkdir()
+    assert find_bare_workspace(project / "src") == project
+    (project / ".codex/config.toml").write_text("model = 'm'\n")
+    assert find_bare_workspace(project) is None
+    (tmp_path / ".git").mkdir()
+    assert find_bare_workspace(tmp_path) is None
 
 
 @pytest.mark.parametrize(
