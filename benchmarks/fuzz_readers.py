@@ -1,9 +1,10 @@
-"""Mutations of real files of every kind, read and checked: how many fail in another way than by a finding.
+"""Mutations of files of every kind and dialect, read and checked: how many fail in another way than by a finding.
 
-    python -m benchmarks.fuzz_readers            # 10,000 of each kind
-    python -m benchmarks.fuzz_readers --count 500 --seed 3
+    python -m benchmarks.fuzz_readers            # 10,000 of each kind and each dialect
+    python -m benchmarks.fuzz_readers --count 500 --seed 3 mcp:codex mcp:opencode
 
-A failure prints its kind, the seed and the file that it was made from; the exit status is then 1.
+The files are real ones where the tap or this repository has some, and ones with values drawn from the form's schema. A
+failure prints its form, the seed and a traceback; the exit status is then 1.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from benchmarks.form_samples import path_of, sample
 from benchmarks.measure import ROOT, realworld
 from octoc.compiler.checkup.check import check_target
 from octoc.compiler.checkup.target import CheckTarget
@@ -28,10 +29,14 @@ from octoc.compiler.inputs.capability import CAPABILITY_CONFIG, CAPABILITY_PROVI
 from octoc.compiler.inputs.claude.plugin import CLAUDE_MARKETPLACE, CLAUDE_PLUGIN
 from octoc.compiler.inputs.claude.settings import CLAUDE_SETTINGS
 from octoc.compiler.inputs.mcp.servers import MCP
+from octoc.compiler.inputs.registry import FileKinds
 from octoc.compiler.inputs.skill import SKILL
 from octoc.compiler.inputs.snapshot import SNAPSHOT
 from octoc.compiler.inputs.workspace import WORKSPACE
-from octoc.plugin.file_kinds import FileKind, Syntax
+from octoc.compiler.model.settings import WorkspaceSettings
+from octoc.diagnostics.model import Place
+from octoc.plugin.file_kinds import FileKind
+from octoc.plugin.manager import load_plugins
 
 # What breaks readers: marks of each format, ends of text, wide characters, malformed numbers.
 TOKENS = [bytes([each]) for each in b"{}[]\"'\\#:,=-\n\t |>&*!%@`x0.()$/~^"] + [
@@ -40,7 +45,8 @@ TOKENS = [bytes([each]) for each in b"{}[]\"'\\#:,=-\n\t |>&*!%@`x0.()$/~^"] + [
     *(b"\\u0000", b"\\ud800", b"\\U0010ffff", b"? ", b"- - - ", b"&a *a", b"!!str ", b"match(", b"//", b"/*"),
     *("é😀\u2028\u202e\u200b\ufeff".encode(), "ß".encode(), b"[" * 300, b"{" * 300, b"a" * 5000),
 ]
-ENDINGS: Mapping[Syntax, str] = {"json": "json", "markdown": "md"}
+DRAWN = 40
+"""Files drawn from the schema of each form."""
 CLAUDE_FILES = {
     CLAUDE_SETTINGS: {
         "permissions": {"allow": ["Bash(npm run *)", "mcp__github__get_issue"], "deny": ["Read(./.env)", "Bash"]},
@@ -63,7 +69,7 @@ CLAUDE_FILES = {
 }
 
 
-def samples() -> dict[FileKind, list[bytes]]:
+def real_files() -> dict[FileKind, list[bytes]]:
     """Return real files by kind; for kinds that the tap lacks, files of this repository."""
     real = realworld()
     tap = ROOT / "taps" / "core" if real is None else real / "octomind-tap"
@@ -104,61 +110,57 @@ def mutated(data: bytes, chance: random.Random) -> bytes:
     return data[: chance.randint(0, len(data))] if chance.random() < 0.1 else data
 
 
-def fuzz(kind: str, ending: str, sources: Sequence[bytes], count: int, seed: int) -> tuple[int, list[str], int]:
-    """Return how many mutations ran, what failed, and how many gave an error as a finding."""
+SOURCES = real_files()
+
+
+def fuzz(name: str, count: int, seed: int) -> tuple[str, int, list[str], int]:
+    """Return the form, how many mutations ran, what failed, and how many gave a finding."""
+    form = FileKinds().named[name]
+    sources = [*SOURCES.get(form.kind, ()), *(sample(form, random.Random(f"{name} {each}")) for each in range(DRAWN))]
+    plugins = load_plugins(WorkspaceSettings(name="", place=Place(file="")).plugins)
     failures: list[str] = []
     with_findings = 0
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, f"file.{ending}")
-        subject = CheckTarget(root=Path(folder), file=path, kind=kind)
+        path = Path(folder, path_of(form))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        subject = CheckTarget(root=Path(folder), file=path, kind=name)
         for number in range(count):
-            chance = random.Random(f"{seed} {kind} {number}")
+            chance = random.Random(f"{seed} {name} {number}")
             data = mutated(chance.choice(sources), chance)
             path.write_bytes(data)
             try:
-                found = check_target(subject, use_cache=False).diagnostics
+                found = check_target(subject, plugins=plugins, use_cache=False).diagnostics
             except Exception:  # noqa: BLE001  # any exception at all is what is sought
-                failures.append(f"{kind}, seed {seed}, number {number}\n{traceback.format_exc(limit=-3)}")
+                failures.append(f"{name}, seed {seed}, number {number}\n{traceback.format_exc(limit=-3)}")
             else:
                 with_findings += bool(found)
-    return count, failures, with_findings
+    return name, count, failures, with_findings
 
 
 def main() -> int:
-    """Fuzz every kind, on all processors, and print a line for each."""
+    """Fuzz every form, on all processors, and print a line for each."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--count", type=int, default=10_000, help="mutations of each kind")
+    parser.add_argument("--count", type=int, default=10_000, help="mutations of each form")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("forms", nargs="*", default=[*FileKinds().named], help="as `octoc check --kind` takes them")
     options = parser.parse_args()
-    sources = samples()
-    parts = 8
-    jobs = [
-        (
-            kind.name,
-            ENDINGS.get(kind.syntax, "toml"),
-            sources[kind],
-            options.count // parts + (part < options.count % parts),
-            options.seed * 1000 + part,
-        )
-        for kind in sources
-        for part in range(parts)
-    ]
     start = time.perf_counter()
-    with multiprocessing.Pool(options.jobs) as pool:
-        results = pool.starmap(fuzz, jobs)
     failed = 0
-    print(f"{'kind':<22} {'files':>6} {'mutations':>10} {'with findings':>14} {'failures':>9}")
-    for kind in sources:
-        mine = [result for job, result in zip(jobs, results, strict=True) if job[0] == kind.name]
-        failures = [failure for _, found, _ in mine for failure in found]
-        failed += len(failures)
-        ran, heard = sum(count for count, _, _ in mine), sum(count for *_, count in mine)
-        print(f"{kind.name:<22} {len(sources[kind]):>6} {ran:>10} {heard:>14} {len(failures):>9}")
-        for failure in failures[:3]:
-            print(failure)
+    print(f"{'form':<24} {'mutations':>10} {'with findings':>14} {'failures':>9}")
+    with multiprocessing.Pool(options.jobs) as pool:
+        jobs = [(name, options.count, options.seed) for name in options.forms]
+        for name, count, failures, heard in pool.imap(_fuzz, jobs):
+            failed += len(failures)
+            print(f"{name:<24} {count:>10} {heard:>14} {len(failures):>9}", flush=True)
+            for failure in failures[:3]:
+                print(failure)
     print(f"{failed} failures in {time.perf_counter() - start:.0f} s")
     return int(failed > 0)
+
+
+def _fuzz(job: tuple[str, int, int]) -> tuple[str, int, list[str], int]:
+    return fuzz(*job)
 
 
 if __name__ == "__main__":

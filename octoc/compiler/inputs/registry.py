@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path, PurePath, PurePosixPath
 from typing import Generic, TypeVar
 
@@ -200,8 +200,7 @@ class FileKinds:
 
     @cached_property
     def _registered(self) -> tuple[FileKind | Dialect, ...]:
-        own = plugins_of(CoreFileKinds()).file_kinds()
-        return own if self.plugins is None else (*own, *self.plugins.file_kinds())
+        return _own() if self.plugins is None else (*_own(), *self.plugins.file_kinds())
 
     @cached_property
     def _by_pattern(self) -> _Patterns[FileForm]:
@@ -219,6 +218,11 @@ class FileKinds:
     @cached_property
     def _by_content_pattern(self) -> _Patterns[FileKind]:
         return _Patterns((kind, kind.content_patterns) for kind in self.kinds)
+
+
+@cache
+def _own() -> tuple[FileKind | Dialect, ...]:
+    return plugins_of(CoreFileKinds()).file_kinds()
 
 
 def _is_there(path: PurePath, dialect: Dialect) -> bool:
