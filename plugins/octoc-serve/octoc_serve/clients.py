@@ -53,9 +53,9 @@ CLIENTS: Mapping[str, ClientForm] = {
     # Claude Code starts a project's servers in the folder of the session, and octoc looks for octoc.toml upwards.
     "claude": ClientForm(title="Claude Code", kinds=("stdio", "http")),
     "claude-desktop": ClientForm(title="Claude Desktop", has_addresses=False, of_user=True, variable=""),
-    # Cursor's documentation names `${workspaceFolder}` and `${env:NAME}`.
+    # Pages that describe Cursor's documentation (2026) name `${workspaceFolder}` and `${env:NAME}`.
     "cursor": ClientForm(title="Cursor", folder=WORKSPACE_FOLDER, variable=_ENV),
-    # VS Code starts servers in the home folder; its documentation names `${workspaceFolder}` and `${input:ID}`.
+    # VS Code starts servers in the home folder; its reference (May 2026) names `${workspaceFolder}`, `${input:ID}`.
     "vscode": ClientForm(
         title="VS Code", servers="servers", kinds=("stdio", "http"), folder=WORKSPACE_FOLDER, asks=True
     ),
@@ -70,11 +70,11 @@ CLIENTS: Mapping[str, ClientForm] = {
     "kiro": ClientForm(title="Kiro"),
     "amazon-q": ClientForm(title="Amazon Q", kinds=("stdio", "http"), variable=_ENV),
     "junie": ClientForm(title="Junie", variable=""),
-    # Roo Code's documentation names `${workspaceFolder}` and `${env:NAME}`.
+    # Roo Code's documentation names `${env:NAME}` in arguments; its source replaces both in every value.
     "roo": ClientForm(title="Roo Code", kinds=("stdio", "streamable-http"), folder=WORKSPACE_FOLDER, variable=_ENV),
     "cline": ClientForm(title="Cline", kinds=("stdio", "streamableHttp"), of_user=True, variable=""),
     "trae": ClientForm(title="Trae", folder=WORKSPACE_FOLDER, variable=""),
-    # Windsurf's documentation names `${env:NAME}`, and no project's file.
+    # Windsurf's documentation (Cascade, MCP) names `serverUrl` and variables of the environment, and no project's file.
     "windsurf": ClientForm(title="Windsurf", keys={"url": "serverUrl"}, of_user=True, variable=_ENV),
     "factory": ClientForm(title="Factory", kinds=("stdio", "http")),
     "copilot": ClientForm(title="GitHub Copilot", kinds=("local", "http"), extra={"tools": ["*"]}),

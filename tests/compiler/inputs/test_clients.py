@@ -264,6 +264,29 @@ def test_what_editors_take_is_no_finding(path: str, key: str, tmp_path: Path) ->
     assert list(servers_of(path, json.dumps({key: servers}))) == ["time", "acme.docs"]
 
 
+@pytest.mark.parametrize(
+    "path, entry",
+    [
+        (".factory/mcp.json", {"type": "http", "url": "https://docs.example/mcp", "oauth": False}),
+        (".factory/mcp.json", {"command": "x", "env": {"K": "${K:-d}"}, "timeoutMs": 5000, "enabledTools": ["a"]}),
+        (".github/mcp.json", {"type": "local", "command": "x", "env": {"K": "$K", "L": "${L:-d}"}, "tools": ["*"]}),
+        (
+            ".github/mcp.json",
+            {"type": "http", "url": "https://docs.example/mcp", "oauthClientId": "a", "oauthPublicClient": False},
+        ),
+        (".cursor/mcp.json", {"url": "https://docs.example/mcp", "auth": {"CLIENT_ID": "${env:ID}"}}),
+        (".windsurf/mcp_config.json", {"serverUrl": "https://docs.example/mcp", "headers": {"A": "${file:/run/a}"}}),
+        (".trae/mcp.json", {"url": "https://docs.example/mcp", "headers": {"A": "b"}}),
+        (".amp/settings.json", {"url": "https://docs.example/mcp", "includeTools": ["a*"]}),
+        (".roo/mcp.json", {"type": "streamable-http", "url": "https://docs.example/mcp", "alwaysAllow": ["a"]}),
+    ],
+)
+def test_what_a_client_documents_is_no_finding(path: str, entry: dict[str, Any], tmp_path: Path) -> None:
+    """Each form that a client's documentation shows passes without a finding."""
+    key = "amp.mcpServers" if path.startswith(".amp") else "mcpServers"
+    assert findings(tmp_path, path, json.dumps({key: {"docs": entry}})) == []
+
+
 def test_a_key_of_another_client_is_no_slip(tmp_path: Path) -> None:
     """`alwaysAllow`, which other clients read, is not proposed to be `alwaysLoad`."""
     path = tmp_path / ".mcp.json"

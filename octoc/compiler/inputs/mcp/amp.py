@@ -1,4 +1,8 @@
-"""Amp's `.amp/settings.json`: servers in `amp.mcpServers`. Not checked against its source or manual."""
+"""Amp's `.amp/settings.json`: servers in `amp.mcpServers`.
+
+Seen in the guide in Sourcegraph's `amp-examples-and-guides` (November 2026): `command`, `args`, `env`, `disabled`. The
+other keys are seen in files. Not verified: references.
+"""
 
 from octoc.plugin.file_kinds import Dialect
 

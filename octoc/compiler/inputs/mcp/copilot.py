@@ -1,4 +1,9 @@
-"""GitHub Copilot's `.github/mcp.json` and `mcp-config.json`: `tools` lists what may be used, `*` is all."""
+"""GitHub Copilot's `.github/mcp.json` and `mcp-config.json`: `tools` lists what may be used, `*` is all.
+
+Seen in GitHub's reference of Copilot CLI commands, 2026: `type` is `local`, `stdio`, `http` or `sse`, time limits are
+milliseconds, and `$NAME`, `${NAME}` and `${NAME:-default}` are replaced in `env` and `headers`. The reference calls
+`tools` required; files without it are common, so octoc does not report that. Not verified: comments.
+"""
 
 from octoc.compiler.inputs.mcp.convert import ServerDraft
 from octoc.plugin.file_kinds import Dialect
@@ -24,8 +29,11 @@ COPILOT = Dialect(
     takes_any_list=True,
     takes_numbers=True,
     is_lenient=True,
-    unused=frozenset({"filterMapping", "isDefaultServer", "deferTools", "oidc", "source", "sourcePath"}),
+    unused=frozenset({
+        "filterMapping", "isDefaultServer", "deferTools", "oidc", "source", "sourcePath", "oauthClientId",
+        "oauthPublicClient",
+    }),
     key_schemas={"type": {"description": "How the client connects.", "type": "string"}},
     shape=_shape,
     replacements=((r"\$([A-Za-z_]\w*)", r"${\1}"),),
-)
+)  # fmt: skip

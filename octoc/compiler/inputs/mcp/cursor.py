@@ -1,4 +1,9 @@
-"""Cursor's `.cursor/mcp.json`."""
+"""Cursor's `.cursor/mcp.json`.
+
+Seen in pages that describe Cursor's documentation, 2026: `${env:NAME}`, `${userHome}` and `${workspaceFolder}` are
+replaced, and a remote server may have an `auth` with `CLIENT_ID`. Cursor's source is closed. Not verified: comments,
+`${NAME}`.
+"""
 
 from octoc.plugin.file_kinds import Dialect
 

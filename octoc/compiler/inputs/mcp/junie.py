@@ -1,4 +1,8 @@
-"""Junie's `.junie/mcp/mcp.json`."""
+"""Junie's `.junie/mcp/mcp.json`.
+
+JetBrains' help names programs (`command`, `args`, `env`) alone; addresses are seen in files, November 2026. Not
+verified: comments, references, other keys.
+"""
 
 from octoc.plugin.file_kinds import Dialect
 
@@ -12,4 +16,5 @@ JUNIE = Dialect(
     infers_transport=True,
     takes_numbers=True,
     is_lenient=True,
+    secret_advice="put the server and its value into the user's own file, outside of the repository",
 )

@@ -1,4 +1,8 @@
-"""Trae's `.trae/mcp.json`."""
+"""Trae's `.trae/mcp.json`, which a user turns on by the setting for a project's servers.
+
+Seen in Trae's documentation (TRAE CN, "Add an MCP server", January 2026): `command`, `args` and `env` of a program,
+`url` and `headers` of an address. Not verified: comments, references, other keys.
+"""
 
 from octoc.plugin.file_kinds import Dialect
 
@@ -13,4 +17,5 @@ TRAE = Dialect(
     takes_numbers=True,
     is_lenient=True,
     unused=frozenset({"fromGalleryId", "autoApprove"}),
+    secret_advice="put the server and its value into the user's own file, outside of the repository",
 )

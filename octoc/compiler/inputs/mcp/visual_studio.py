@@ -1,6 +1,8 @@
 """Visual Studio's `.mcp.json` beside a solution, in the form of `.vscode/mcp.json`.
 
-Seen in files that Visual Studio 2022 and 2026 wrote, November 2026.
+Seen in its documentation (Visual Studio 17.14, 29 August 2025), whose example has a `url` without `type`, and in files
+that Visual Studio 2022 and 2026 wrote, November 2026. It also reads `.vs/mcp.json`, which is one user's. Not verified:
+comments, references other than `${input:ID}`.
 """
 
 from octoc.compiler.inputs.mcp.claude import MCP_FILE

@@ -1,6 +1,7 @@
 """VS Code's `.vscode/mcp.json`: its own key for the servers, and inputs that it asks a person for.
 
-Seen in the source of VS Code, November 2026: a `type` that is missing or unknown comes from `command` or `url`.
+Seen in the source of VS Code, November 2026, and in its configuration reference (20 May 2026): a `type` that is missing
+or unknown comes from `command` or `url`.
 """
 
 from octoc.plugin.file_kinds import Dialect

@@ -1,4 +1,9 @@
-"""Windsurf's `mcp_config.json`: `serverUrl` for a remote server."""
+"""Windsurf's `mcp_config.json`: `serverUrl` or `url` for a remote server.
+
+Seen in Windsurf's documentation (Cascade, MCP; 2026): it replaces `${env:NAME}` and `${file:PATH}` in `command`,
+`args`, `env`, `serverUrl`, `url` and `headers` of the user's file. A project's file is seen in repositories alone. Not
+verified: comments, `${NAME}`.
+"""
 
 from octoc.plugin.file_kinds import Dialect
 
