@@ -105,6 +105,8 @@ def mask_secrets(line: str, before: str = "") -> str:
 
 def mask_values(text: str) -> str:
     """Return a message with what is a secret in any surroundings masked; names and the rest of it stay."""
+    if not text:  # as most labels are
+        return text
     return _starred(text, [(found.start, found.end) for found in credentials_around(text, is_prose=True)])
 
 

@@ -31,4 +31,7 @@ class ServerAddress:
     @property
     def reached(self) -> dict[str, Any]:
         """The fields that reach the server: all except its name."""
-        return {name: getattr(self, name) for name in attrs.fields_dict(ServerAddress) if name != "name"}
+        return {name: getattr(self, name) for name in _REACHING}
+
+
+_REACHING = tuple(name for name in attrs.fields_dict(ServerAddress) if name != "name")

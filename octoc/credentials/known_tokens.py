@@ -43,6 +43,8 @@ _LONGEST_PIECES = 4
 """Random text of both cases has pieces of 2 to 3 characters on average."""
 _MANY_IN_ORDER = 0.4
 _FEW_CHARACTERS = 7
+SHORTEST = 13
+"""Characters of the shortest token that a pattern of the file takes."""
 _KEY_CHARACTERS = 40
 """The least that the pattern of a private key takes of its body."""
 
@@ -111,7 +113,7 @@ def known_tokens(text: str, *, is_made_up: bool = False) -> Iterator[KnownToken]
 
 def has_mark(text: str | bytes) -> bool:
     """Tell whether a text may contain a known token: one quick search."""
-    return _marks().search(text) is not None
+    return len(text) >= SHORTEST and _marks().search(text) is not None
 
 
 @cache

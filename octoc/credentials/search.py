@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from octoc.credentials.forms import keys, opaque_tokens, prefixed_tokens
@@ -13,10 +14,14 @@ from octoc.credentials.windows import ValueEnds, windows
 
 _DEEPEST = 8
 """Encodings inside each other that are looked through."""
+_SIGN = re.compile(r"(?i)[=:-]|[^\s\0]{12}|bearer|basic")
+"""One of these is in each text with a credential: before it, or a token's length. `\0` stands for a reference."""
 
 
 def in_text(text: str, *, is_prose: bool = False, depth: int = 0) -> Iterator[FoundCredential]:
     """Yield what is a credential by its form, or by what stands before it in the text; they may overlap."""
+    if _SIGN.search(text) is None:
+        return
     for span in keys(text):
         yield FoundCredential(*span)
     ends = ValueEnds(text)

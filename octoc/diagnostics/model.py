@@ -47,11 +47,11 @@ class Place:
 
     def child(self, *keys: str | int) -> Place:
         """Return the place of something inside this value."""
-        return attrs.evolve(self, path=(*self.path, *keys), part="value", within=None)
+        return Place(file=self.file, path=(*self.path, *keys))  # `attrs.evolve` takes three times as long
 
     def key(self) -> Place:
         """Return the place of the key that holds this value."""
-        return attrs.evolve(self, part="key", within=None)
+        return Place(file=self.file, path=self.path, part="key")
 
 
 @attrs.frozen(kw_only=True)

@@ -258,3 +258,11 @@ def test_force_color_colours_a_pipe(octoc: Run, broken: Path, monkeypatch: pytes
         monkeypatch.setenv("FORCE_COLOR", value)
         done = octoc("check", "--workspace", "fleet")
         assert ("\x1b[1;31merror[OCT203]" in done.out) is coloured
+
+
+def test_a_check_loads_no_writer_of_toml(tmp_path: Path) -> None:
+    """A check of a workspace without a finding to fix does not load tomlkit, which takes long."""
+    (tmp_path / ".mcp.json").write_text('{"mcpServers": {"a": {"command": "x"}}}', encoding="utf-8")
+    program = "import sys\nfrom octoc.cli import main\nmain(['check', '--no-cache'])\nprint('tomlkit' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=tmp_path)
+    assert done.stdout.splitlines()[-1] == "False"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from octoc.cli import main
-from octoc.credentials.known_tokens import TokenShape, has_mark, known_tokens, shapes
+from octoc.credentials.known_tokens import SHORTEST, TokenShape, has_mark, known_tokens, shapes
+from octoc.credentials.search import in_text
 from octoc.diagnostics.render import FORMATS
 from octoc.testing import WorkspaceBuilder
 
@@ -64,6 +66,19 @@ def test_each_form_is_found_by_its_own_pattern(shape: TokenShape) -> None:
         for text in (example, json.dumps(example), f"NAME={example}\n", f"see {example}, please"):
             assert has_mark(text)
             assert shape in [token.shape for token in known_tokens(text)], text
+
+
+@pytest.mark.parametrize("shape", shapes(), ids=NAMES)
+def test_no_form_is_shorter_than_the_search_expects(shape: TokenShape) -> None:
+    """A text below `SHORTEST` is not searched, so no pattern takes one; nor one without 12 characters in a row."""
+    assert re._parser.parse(shape.pattern).getwidth()[0] >= SHORTEST  # type: ignore[attr-defined]
+    assert list(in_text(expanded(shape.example, 1)))
+
+
+@pytest.mark.parametrize("text", ["token: abc1de", "--password abc1de", "-pabc1de", "Bearer abc1defg", "u://a:b1@c"])
+def test_a_short_text_may_hold_a_credential(text: str) -> None:
+    """What stands before a short value makes it a credential."""
+    assert list(in_text(text))
 
 
 @pytest.mark.parametrize("shape", shapes(), ids=NAMES)

@@ -8,7 +8,8 @@ from pathlib import Path
 import attrs
 
 from octoc.compiler.context import Progress, no_progress
-from octoc.compiler.expand.expanded_file import answer_digest, expanded_text, told_digest
+from octoc.compiler.expand.digests import answer_digest, told_digest
+from octoc.compiler.expand.expanded_file import expanded_text
 from octoc.compiler.inputs.routing import EXPANDED_FILE
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.resolved import Capability

@@ -1,4 +1,4 @@
-"""The content of `routing/expanded.toml`: texts, with digests of the questions and answers."""
+"""The text of `routing/expanded.toml`."""
 
 from __future__ import annotations
 
@@ -6,29 +6,12 @@ from collections.abc import Iterable
 
 import tomlkit
 
-from octoc.bundle.digest import canonical_json, sha256_hex
-from octoc.compiler.model.resolved import Capability
 from octoc.compiler.model.source import ExpansionSource
 from octoc.compiler.workspace.toml_text import add_comment, add_table, array_of
 
 _HEADER = """\
 Written by `octoc expand`. Review it: each line of `says` is an example in every build, of less weight than a trigger.
 What you delete of `says` stays deleted; a whole table that is gone is asked for again."""
-
-_TOLD = 16
-_ANSWER = 12
-
-
-def told_digest(capability: Capability) -> str:
-    """Return the digest, 16 digits, of the description of a capability that plugins get."""
-    triggers = [trigger.value for trigger in capability.triggers]
-    told = [capability.name, capability.title, capability.description, triggers]
-    return sha256_hex(canonical_json(told))[:_TOLD]
-
-
-def answer_digest(text: str) -> str:
-    """Return the digest, 12 digits, that identifies an answer after a user deleted it from the file."""
-    return sha256_hex(text.encode())[:_ANSWER]
 
 
 def expanded_text(expansions: Iterable[ExpansionSource]) -> str:

@@ -149,6 +149,8 @@ def _replaced(server: str, text: str, fallback: str, what: str, place: Place, re
     """Return a text with each credential in it replaced by a reference."""
     text = _without_defaults(text, "", what, place, refer)
     found = credentials_in(text)
+    if not found:
+        return text
     references = [reference.span for reference in find_references(text)]
     pieces: list[str] = []
     done = 0

@@ -164,7 +164,7 @@ def _named(
             help="give one of them another name, or make the definitions equal",
         )
     variants.setdefault(base, []).append(name)
-    return attrs.evolve(server, name=name)
+    return server if name == base else attrs.evolve(server, name=name)
 
 
 def _with_snapshots(
@@ -203,7 +203,7 @@ def _with_prefixes(server: Server, sink: DiagnosticSink) -> Server:
                 help="only a `*` at the end stands for any text: name each tool, or what their names begin with",
             )
     wider = tuple(f"{glob.partition('*')[0]}*" if "*" in glob[:-1] else glob for glob in server.exclude)
-    return attrs.evolve(server, exclude=wider)
+    return server if wider == server.exclude else attrs.evolve(server, exclude=wider)
 
 
 def _listed(server: Server, snapshot: SnapshotSource | None, sink: DiagnosticSink) -> Server:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from octoc.compiler.calibrate.needs.library import Need
-from octoc.compiler.expand.expanded_file import told_digest
+from octoc.compiler.expand.digests import told_digest
 from octoc.compiler.model.resolved import Capability
 from octoc.compiler.model.source import ExpansionSource, NeedSource
 from octoc.diagnostics.model import DiagnosticSink

@@ -55,7 +55,10 @@ def tuned(servers: Servers, defined: Iterable[str], settings: WorkspaceSettings,
     )
     shared = settings.runtime.inherit_env
     found = tuple(
-        attrs.evolve(server, inherit_env=tuple(dict.fromkeys((*shared, *server.inherit_env)))) for server in found
+        attrs.evolve(server, inherit_env=tuple(dict.fromkeys((*shared, *server.inherit_env))))
+        if shared or server.inherit_env
+        else server
+        for server in found
     )
     return attrs.evolve(servers, all=found)
 
