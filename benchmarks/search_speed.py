@@ -18,8 +18,9 @@ import numpy as np
 
 from benchmarks.measure import ROOT
 from octoc.bundle.digest import canonical_json
-from octoc.bundle.model import AgentEntry, Bundle, Registry, SearchSettings, ServerEntry, Settings, ToolEntry
+from octoc.bundle.model import AgentEntry, Bundle, Registry, ServerEntry, Settings, ToolEntry
 from octoc.bundle.reader import OpenBundle
+from octoc.bundle.search_settings import SearchSettings
 from octoc.bundle.writer import BlobBuilder, write_bundle
 from octoc.runtime import Runtime
 from octoc.search.fields import ToolText

@@ -19,6 +19,8 @@ KeptPart = Literal["head", "tail", "both"]
 RetryMode = Literal["safe", "always", "never"]
 ArgumentsMode = Literal["error", "warn", "off"]
 Rank = Literal["default", "bm25", "octo"]
+Bind = Literal["auto", "never"]
+"""Whether an agent gets its tools directly where they cost fewer tokens than octoc's own tools."""
 DepsLimit = Literal["never", "check", "run"]
 """From the least to the most: ignore dependencies, look for their programs, run their scripts."""
 ValidateLimit = Literal["never", "run"]

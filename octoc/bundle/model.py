@@ -13,6 +13,7 @@ import attrs
 
 from octoc.bundle.address import ServerAddress
 from octoc.bundle.digest import canonical_json, sha256_hex
+from octoc.bundle.search_settings import SearchSettings
 from octoc.choices import (
     AgentKind,
     AliasStyle,
@@ -21,7 +22,6 @@ from octoc.choices import (
     GateKind,
     KeptPart,
     Mode,
-    Rank,
     ResultProfile,
     RetryMode,
     ScopeProfile,
@@ -194,6 +194,9 @@ class Registry:
         skills: the skills that it may use, sorted by name.
         confined: whether capabilities bring of unlisted servers only what `unlisted` and `unlisted_direct` have, also
             without the proxy.
+        bound: whether the tools that the proxy would reach are all direct, because they cost fewer tokens. octoc then
+            answers `find_tools`, `call_mcp_tool` and `capability` but does not show them, and shows `read_result` after
+            the first cut result.
     """
 
     tools: tuple[int, ...] = ()
@@ -208,6 +211,12 @@ class Registry:
     host_tools: tuple[str, ...] = ()
     skills: tuple[str, ...] = ()
     confined: bool = False
+    bound: bool = False
+
+    @property
+    def searches(self) -> bool:
+        """Whether the model finds tools by `find_tools`."""
+        return self.proxy and not self.bound
 
 
 @attrs.frozen(kw_only=True)
@@ -343,20 +352,6 @@ class ResultSettings:
     store_memory_bytes: int = 64 * 1024 * 1024
     store_disk_bytes: int = 256 * 1024 * 1024
     store_s: float = 3600.0
-
-
-@attrs.frozen(kw_only=True)
-class SearchSettings:
-    """How `find_tools` ranks and answers.
-
-    Args:
-        rank: `default` by words and meaning, `bm25` by words alone, `octo` by Octo's own rule.
-        max_tokens: the length of an answer, by the approximate count, in which it has signatures and schemas; the names
-            of all found tools are always there. 0 means unlimited.
-    """
-
-    rank: Rank = "default"
-    max_tokens: int = 400
 
 
 @attrs.frozen(kw_only=True)

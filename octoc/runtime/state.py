@@ -127,6 +127,7 @@ class SessionState:
         form: the form in which the tool block was last shown, and in which arguments are read.
         holders: its capabilities and parts that need servers.
         proxied: the servers of tools that calls reached though they are not visible.
+        has_stored: whether a result was cut or aged, so that `read_result` has something to read.
     """
 
     runtime: RuntimeState
@@ -142,6 +143,7 @@ class SessionState:
     skills: SkillsInUse = attrs.field(factory=SkillsInUse)
     holders: set[str] = attrs.field(factory=set)
     proxied: set[str] = attrs.field(factory=set)
+    has_stored: bool = False
 
     @cached_property
     def lock(self) -> asyncio.Lock:

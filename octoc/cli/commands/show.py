@@ -13,6 +13,7 @@ from octoc.cli.options import bundle_option, format_options, workspace_option
 
 if TYPE_CHECKING:
     from octoc.runtime import Runtime
+    from octoc.runtime.catalog.session_tools import SessionTools
 
 Entries = list[dict[str, Any]]
 
@@ -122,7 +123,7 @@ def _agents(runtime: Runtime, agent: str | None) -> Entries:
             "description": entry.description,
             "tools": len(entry.registry.tools),
             "direct": len(entry.registry.direct),
-            "proxy": entry.registry.proxy,
+            "proxy": entry.registry.searches,
             "capabilities": list(entry.registry.capabilities),
             "boot": list(entry.registry.boot),
         }
@@ -184,6 +185,7 @@ def _tokens(runtime: Runtime, agent: str | None) -> dict[str, Any]:
     def count(tools: Sequence[Any]) -> int:
         return sum(APPROXIMATE.count(json.dumps(tool, ensure_ascii=False, separators=(",", ":"))) for tool in tools)
 
+    unrecorded = {server.name for server in runtime.bundle.servers if not server.listed}
     agents = []
     for name in _agent_names(runtime, agent):
         session = runtime.owners_session(name)
@@ -197,11 +199,17 @@ def _tokens(runtime: Runtime, agent: str | None) -> dict[str, Any]:
                 "name": name,
                 "tools": len(indexes),
                 "everything": count(bound),
+                "unrecorded": len(unrecorded.intersection(_servers_of(session.state.tools))),
                 "octoc_tools": len(shown),
                 "octoc": count(shown) + (APPROXIMATE.count(text) if text else 0),
             }
         )
     return {"counter": APPROXIMATE.name, "agents": agents}
+
+
+def _servers_of(tools: SessionTools) -> set[str]:
+    """Return the servers without a snapshot, and those of capabilities, that an agent has or may get."""
+    return {*tools.unlisted_servers(), *(grant.server for one in tools.scope.entries.values() for grant in one.grants)}
 
 
 _READERS: dict[str, Callable[[Runtime, str | None], Any]] = {
@@ -247,7 +255,8 @@ def _print(found: dict[str, Any]) -> None:
         "tools": (("tool", "description"), lambda e: (e["id"], one_line(e["description"]))),
         "tokens": (
             ("agent", "tools", "everything bound", "octoc's tools", "octoc"),
-            lambda e: (e["name"], e["tools"], e["everything"], e["octoc_tools"], e["octoc"]),
+            lambda e: (e["name"], e["tools"], f"{e['everything']}{'+' if e['unrecorded'] else ''}", e["octoc_tools"],
+                       e["octoc"]),
         ),
     }  # fmt: skip
     sections = [section for section in SECTIONS if section in found]
@@ -256,6 +265,8 @@ def _print(found: dict[str, Any]) -> None:
         if section == "tokens":
             title = f"tokens in each request (counter: {entries['counter']}, approximate)"
             entries = entries["agents"]
+            if any(entry["unrecorded"] for entry in entries):
+                title += "; +: and tools of servers without a snapshot, whose cost is unknown"
         names, row = columns[section]
         if section == "skills" and not any("why" in entry for entry in entries):  # known for one agent only
             names, row = ("skill", "description"), lambda e: (e["name"], one_line(e["description"]))

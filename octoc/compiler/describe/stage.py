@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import attrs
 
+from octoc.bundle.model import Registry
 from octoc.compiler.context import Context
 from octoc.compiler.model.build import Build
+from octoc.compiler.model.resolved import ScopedTool, Server
 from octoc.names import BUILTIN
 
 SHOWN = 5
@@ -21,23 +25,28 @@ Available servers:"""
 
 
 def describe(build: Build, context: Context) -> Build:  # noqa: ARG001  # a stage's shape
-    """Fill `prompts` with the section of every agent that has the proxy and sees at least one server."""
-    transports = {server.name: server.transport for server in build.resolved.servers}
-    prompts: dict[str, str] = {}
-    for agent, registry in build.scoped.registries.items():
-        if not registry.proxy:
-            continue
-        names: dict[str, list[str]] = {}
-        for index in registry.tools:
-            tool = build.scoped.tools[index].id
-            names.setdefault(tool.server, []).append(tool.tool.rpartition("__")[2])
-        for grant in registry.unlisted:
-            if transports[grant.server] != BUILTIN:  # a built-in server has no tool before the host binds one
-                names.setdefault(grant.server, [])
-        ordered = [(server.name, names[server.name]) for server in build.resolved.servers if server.name in names]
-        if ordered:
-            prompts[agent] = "\n".join([_HEAD, *(_line(*server) for server in ordered)])
-    return attrs.evolve(build, prompts=prompts)
+    """Fill `prompts` with the section of every agent that searches and sees at least one server."""
+    tools, servers = build.scoped.tools, build.resolved.servers
+    sections = {
+        agent: servers_section(registry, tools, servers)
+        for agent, registry in build.scoped.registries.items()
+        if registry.searches
+    }
+    return attrs.evolve(build, prompts={agent: section for agent, section in sections.items() if section})
+
+
+def servers_section(registry: Registry, tools: Sequence[ScopedTool], servers: Sequence[Server]) -> str:
+    """Return the section on the servers that an agent searches, "" for an agent without servers."""
+    transports = {server.name: server.transport for server in servers}
+    names: dict[str, list[str]] = {}
+    for index in registry.tools:
+        tool = tools[index].id
+        names.setdefault(tool.server, []).append(tool.tool.rpartition("__")[2])
+    for grant in registry.unlisted:
+        if transports[grant.server] != BUILTIN:  # a built-in server has no tool before the host binds one
+            names.setdefault(grant.server, [])
+    lines = [_line(server.name, names[server.name]) for server in servers if server.name in names]
+    return "\n".join([_HEAD, *lines]) if lines else ""
 
 
 def _line(server: str, tools: list[str]) -> str:

@@ -13,7 +13,9 @@ from octoc.compiler.embed.encoder_findings import SEARCH, is_chosen, report_fail
 from octoc.compiler.embed.encoder_settings import settings_in_bundle
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.resolved import SearchIndex
-from octoc.names import ToolId
+from octoc.diagnostics.rules.plugin import SEARCH_BY_WORDS
+from octoc.lists import some_names
+from octoc.names import BUILTIN, ToolId
 from octoc.plain_text import words_of
 from octoc.plugin import PluginError
 from octoc.plugin.folders import located
@@ -32,15 +34,17 @@ _WHAT = "indexing tools"
 def index(build: Build, context: Context) -> Build:
     """Fill `search` with the index, unless no agent has the proxy or Octo's own rule ranks the tools.
 
-    The index has vectors if routing uses an encoder, or if an agent has more tools than an answer of `find_tools`.
-    Without a server there is no text to encode.
+    The index has vectors if routing uses an encoder, or if an agent searches more recorded tools than an answer of
+    `find_tools` has. Tools of servers without a snapshot have no text to encode yet.
     """
     rank = build.settings.search.rank
     if rank == OCTO or not any(registry.proxy for registry in build.scoped.registries.values()):
         return build
     tools = tool_texts(build)
-    wants_vectors = build.embedded.encoder_name is not None or _is_long(build)
-    embedder = _encoder(build, context) if rank in BY_MEANING and build.resolved.servers and wants_vectors else None
+    wants_vectors = build.resolved.servers and (build.embedded.encoder_name is not None or _is_long(build))
+    if rank in BY_MEANING and not wants_vectors:
+        _report_unrecorded(build, context)
+    embedder = _encoder(build, context) if rank in BY_MEANING and wants_vectors else None
     if embedder is not None:
         return _with_vectors(build, tools, embedder, context)
     return attrs.evolve(build, search=SearchIndex(arrays=_lexical(build, tools)))
@@ -79,9 +83,25 @@ def tool_texts(build: Build) -> list[ToolText]:
 
 
 def _is_long(build: Build) -> bool:
-    """Tell whether an agent searches more tools than an answer has; unlisted servers count as many tools."""
-    searched = (registry for registry in build.scoped.registries.values() if registry.proxy)
-    return any(len(registry.tools) > DEFAULT_LIMIT or registry.unlisted for registry in searched)
+    """Tell whether an agent searches more recorded tools than an answer has."""
+    registries = build.scoped.registries.values()
+    return any(registry.searches and len(registry.tools) > DEFAULT_LIMIT for registry in registries)
+
+
+def _report_unrecorded(build: Build, context: Context) -> None:
+    """Report the servers whose tools agents find by words alone, because the bundle has no encoder for them."""
+    searching = (registry for registry in build.scoped.registries.values() if registry.searches)
+    searched = {grant.server for registry in searching for grant in registry.unlisted}
+    servers = [one for one in build.resolved.servers if one.name in searched and one.transport != BUILTIN]
+    if not servers:
+        return
+    context.sink.report(
+        SEARCH_BY_WORDS,
+        f"`find_tools` searches by words alone: the tools of {some_names([one.name for one in servers])} are not "
+        "recorded, so the bundle has no encoder",
+        at=servers[0].place,
+        help="run `octoc pin`: with more recorded tools than one answer has, search is by meaning too",
+    )
 
 
 def _encoder(build: Build, context: Context) -> Embedder | None:

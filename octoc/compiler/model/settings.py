@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import attrs
 
-from octoc.bundle.model import SearchSettings
+from octoc.bundle.search_settings import SearchSettings
 from octoc.choices import (
     AliasStyle,
     ArgumentsMode,

@@ -10,6 +10,7 @@ from octoc.compiler.context import Context
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.resolved import Agent, Scoped, ScopedTool
 from octoc.compiler.scope.aliases import check_aliases, style_of
+from octoc.compiler.scope.binding import with_bound
 from octoc.compiler.scope.ceiling import CeilingScopes
 from octoc.compiler.scope.confine import confined
 from octoc.compiler.scope.conflicts import check_scopes
@@ -27,7 +28,8 @@ from octoc.names import ToolId
 def scope(build: Build, context: Context) -> Build:
     """Number all tools in server order, build every agent's registry, and fill `scoped`.
 
-    The scopes limit the tools that an agent's type, file and capabilities give it.
+    The scopes limit the tools that an agent's type, file and capabilities give it. What is left decides whether the
+    agent gets it directly.
     """
     resolved = build.resolved
     tools = _numbered(build)
@@ -49,7 +51,8 @@ def scope(build: Build, context: Context) -> Build:
     if limits is not None:
         check_unreached(registries, agents, limits, context.sink)
     reasons = {} if limits is None else Reasons(registries, agents, limits)
-    return attrs.evolve(build, scoped=Scoped(tools=tools, registries=registries, reasons=reasons))
+    bound = with_bound(registries, tools, build)
+    return attrs.evolve(build, scoped=Scoped(tools=tools, registries=bound, reasons=reasons))
 
 
 def _limited(agent: Agent, registry: Registry, limits: CeilingScopes, sink: DiagnosticSink) -> Registry:

@@ -61,10 +61,10 @@ def _agent(agent: Agent, build: Build, prices: _Prices, numbers: dict[ToolId, in
     has_tools = bool(registry.proxy or registry.tools or registry.unlisted_direct or switchable or registry.skills)
     own = own_wires(
         profile=results.profile,
-        proxy=registry.proxy,
-        switchable=switchable,
+        proxy=registry.searches,
+        switchable=switchable and not registry.bound,
         skills=bool(registry.skills),
-        reads_results=has_tools and results.store_memory_bytes + results.store_disk_bytes > 0,
+        reads_results=has_tools and not registry.bound and results.store_memory_bytes + results.store_disk_bytes > 0,
     )
     names = aliases_in(registry, build.scoped.tools, style_of(build.settings))
     priced = sorted(

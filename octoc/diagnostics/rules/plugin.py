@@ -34,6 +34,12 @@ PRECISION_UNMET = rule(
     "The fixtures are too few to choose a threshold, or none is as precise as the workspace states.",
     Severity.WARNING,
 )
+SEARCH_BY_WORDS = rule(
+    "OCT782",
+    "search-by-words",
+    "Tools that agents search are not recorded, so the bundle has no encoder and search is by words alone.",
+    Severity.INFO,
+)
 EXPANSION_FAILED = rule("OCT705", "expansion-failed", "A plugin could not expand the triggers of a capability.")
 PLUGIN_MISSING = rule("OCT720", "plugin-missing", "A plugin that the workspace names is not installed.")
 PLUGIN_BROKEN = rule("OCT721", "plugin-broken", "An installed plugin that the workspace names cannot be used.")

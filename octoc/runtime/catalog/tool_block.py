@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from octoc.formats.own_tools import FIND_TOOLS, own_wires
+from octoc.formats.own_tools import FIND_TOOLS, READ_RESULT, own_wires
 from octoc.formats.reading import read
 from octoc.formats.render import RenderedTool, copied, function_name, shown
 from octoc.runtime.catalog.formats import ToolForm
@@ -25,7 +25,10 @@ def tool_block(session: SessionState, form: ToolForm) -> list[dict[str, Any]]:
     Raises: BundleFileError.
     """
     scope = session.tools.scope
-    block = [copied(one.tool) for one in own_tools(session, form)]
+    own = own_tools(session, form)
+    # A block that had no `read_result` from the start keeps its beginning: the tool joins at the end.
+    late = [one for one in own if session.tools.registry.bound and one.name == READ_RESULT]
+    block = [copied(one.tool) for one in own if one not in late]
     if form.native and form.format == "openai-responses":
         block = [_client_search(tool) if tool["name"] == FIND_TOOLS else tool for tool in block]
     block += [copied(scope.shown(index, form.format, wire).tool) for index, wire in session.tools.block()]
@@ -33,6 +36,7 @@ def tool_block(session: SessionState, form: ToolForm) -> list[dict[str, Any]]:
         visible = frozenset(session.tools.visible())
         deferred = (index for index in session.tools.reachable() if index not in visible)
         block += [{**copied(scope.shown(index, form.format).tool), "defer_loading": True} for index in deferred]
+    block += [copied(one.tool) for one in late]
     if form.format == "gemini":
         return [{"functionDeclarations": block}] if block else []
     return block
@@ -88,13 +92,14 @@ def _object(value: Any, otherwise: Mapping[str, Any]) -> Mapping[str, Any]:
 def own_tools(session: SessionState, form: ToolForm) -> tuple[RenderedTool, ...]:
     """Return octoc's own tools as a session shows them; shared, so do not change them."""
     tools = session.tools
+    bound = tools.registry.bound
     return _own_shown(
         form,
         session.profile,
-        proxy=tools.registry.proxy,
-        switchable=bool(tools.switchable),
+        proxy=tools.registry.searches,
+        switchable=bool(tools.switchable) and not bound,  # a capability would bring nothing that is not shown
         skills=bool(available_skills(session)),
-        reads_results=reads_results(session),
+        reads_results=session.has_stored if bound else reads_results(session),
     )
 
 

@@ -42,7 +42,13 @@ async def fit(session: SessionState, outcome: Outcome, tool: ToolId | None) -> O
 
 def keep_of(session: SessionState, tool: ToolId | None) -> Keep:
     """Return the function that stores texts of `tool` for a session, in its account's share of the store."""
-    return partial(session.runtime.results.keep, session.number, account=account_of(session.caller), source=tool)
+
+    def keep(texts: tuple[str, ...]) -> str | None:
+        handle = session.runtime.results.keep(session.number, texts, account=account_of(session.caller), source=tool)
+        session.has_stored = session.has_stored or handle is not None
+        return handle
+
+    return keep
 
 
 def keep_aged(session: SessionState, text: str, name: str) -> str | None:

@@ -282,7 +282,7 @@ def _not_found(session: SessionState, name: str, *, with_hints: bool = True) -> 
     shown = _one_line(name)
     similar = _similar(session, name) if with_hints else ()
     hint = f" Similar: {', '.join(similar)}" if similar else ""
-    advice = " Use find_tools() to search." if with_hints and session.tools.registry.proxy else ""
+    advice = " Use find_tools() to search." if with_hints and session.tools.registry.searches else ""
     return failure(
         "not_found",
         f"tool `{shown}` is not in this agent's registry",

@@ -232,7 +232,8 @@ class ClientSession:
     def _versioned(self) -> tuple[Any, ...]:
         """Return a small value that changes with the tool list."""
         session = self.session
-        return (id(session.state.loaded), session.state.loaded.catalog.generation, session.capabilities)
+        state = session.state
+        return (id(state.loaded), state.loaded.catalog.generation, session.capabilities, state.has_stored)
 
     async def close(self) -> None:
         """End the notification streams and the session."""

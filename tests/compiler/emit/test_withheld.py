@@ -68,7 +68,7 @@ def test_a_missing_encoder_keeps_the_older_bundle(tmp_path: Path) -> None:
 
 def test_a_search_that_lacks_its_encoder_fails_the_build(tmp_path: Path) -> None:
     """Search wants the encoder as routing does, unless `[plugins] use` leaves its plugin out."""
-    tools = [f"tool_{number}" for number in range(20)]
+    tools = [f"tool_{number}" for number in range(40)]
     builder = WorkspaceBuilder(tmp_path / "default").server("time", "time-mcp").snapshot("time", tools)
     assert _errors(builder.build(plugins_of(), allow_degraded=False)) == ["OCT701"]
     builder = WorkspaceBuilder(tmp_path / "without", plugins={"use": []}).server("time", "time-mcp")

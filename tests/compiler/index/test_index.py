@@ -35,8 +35,7 @@ def _built(root: Path, *plugins: object, tools: Any = TOOLS, triggers: tuple[str
     workspace = WorkspaceBuilder(root)
     if triggers:
         workspace.capability("tickets", triggers, server={"name": "tracker", "command": "none"})
-    if search:
-        workspace.settings("search", **search)
+    workspace.settings("search", **{"bind": "never", **search})
     workspace.server("tracker", "none").snapshot("tracker", tools)
     workspace.agent("finder", type="specialist")
     outcome = workspace.build(plugins_of(*plugins))
@@ -74,6 +73,23 @@ def test_an_encoder_that_routes_ranks_a_few_tools_too(tmp_path: Path) -> None:
     triggers = ("file a ticket for this", "what is open in the tracker", "label that bug")
     path = _built(tmp_path, _Encoder(), tools=TOOLS[:5], triggers=triggers)
     assert _names(path) == {*LEXICAL, *DENSE, *TOOL_INTENTS}
+
+
+def test_tools_that_nobody_recorded_need_no_encoder(tmp_path: Path) -> None:
+    """A server without a snapshot has nothing to encode: the bundle ships no encoder, and the build says so."""
+    workspace = WorkspaceBuilder(tmp_path).server("late", "none")
+    outcome = workspace.build(plugins_of(_Encoder()))
+    assert outcome.bundle is not None
+    with OpenBundle.open(outcome.bundle) as opened:
+        assert opened.bundle.encoder is None
+    (found,) = (one for one in outcome.diagnostics if one.rule.code == "OCT782")
+    assert "late" in found.message
+
+
+def test_a_bound_agent_needs_no_encoder(tmp_path: Path) -> None:
+    """An agent that sees all its tools searches for none, also where they are more than one answer has."""
+    tools = [{"name": f"t{number}", "description": "", "inputSchema": {"type": "object"}} for number in range(12)]
+    assert _names(_built(tmp_path, _Encoder(), tools=tools, bind="auto")) == set(LEXICAL)
 
 
 def test_the_bundle_finds_by_meaning(tmp_path: Path) -> None:

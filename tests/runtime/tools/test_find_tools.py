@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import pytest
 
-from octoc.bundle.model import SearchSettings
+from octoc.bundle.search_settings import SearchSettings
 from octoc.runtime import Session
 from octoc.runtime.lifecycle import begin_session
 

@@ -28,7 +28,7 @@ def check_surface(build: Build, sink: DiagnosticSink) -> None:
 
     for agent in build.resolved.agents:
         registry = build.scoped.registries.get(agent.name)
-        if registry is None or not registry.direct:
+        if registry is None or not registry.direct or registry.bound:
             continue
         if budget.of(agent.name) != AgentBudget():
             continue  # OVER_BUDGET compares this agent with its own limits

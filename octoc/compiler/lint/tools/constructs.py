@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from octoc.diagnostics.model import KeyPath
@@ -35,6 +35,15 @@ def constructs_of(schema: Mapping[str, Any]) -> dict[tuple[str, str], list[KeyPa
             add(f"keyword:{keyword}", (*path, keyword))
         _add_constructs(one, path, add)
     return paths
+
+
+def is_refused(schema: Any, providers: Collection[str]) -> bool:
+    """Return whether one of `providers` refuses a request that has a tool with this input schema."""
+    if not isinstance(schema, Mapping):
+        return False
+    found = constructs_of(schema)
+    refusing = (rule for rule in PROVIDER_RULES if rule.provider in providers and not rule.drops)
+    return any((rule.construct, "") in found or (rule.construct, rule.provider) in found for rule in refusing)
 
 
 def _add_constructs(one: Mapping[str, Any], path: KeyPath, add: Callable[[str, KeyPath], None]) -> None:
