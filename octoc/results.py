@@ -139,7 +139,8 @@ class ToolFailure:
 
     `message` is one line without a full stop; `text` is what the model is shown. `sent` is False only where it is
     certain that the server has not begun the call, so that repeating it cannot do anything twice. `retry_after_s` is at
-    most MAX_WAIT_S, whatever it is given.
+    most MAX_WAIT_S, whatever it is given. `needs` names MCP's client capabilities without which the server does not
+    begin the call.
     """
 
     kind: FailureKind
@@ -148,6 +149,7 @@ class ToolFailure:
     similar: tuple[str, ...] = ()
     retry_after_s: float | None = attrs.field(default=None, converter=bounded_wait)
     sent: bool = True
+    needs: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:

@@ -92,13 +92,18 @@ class Host:
     any more. Only `roots` may also be asked for outside of calls, in an empty context.
 
     `elicit` and `sample` get the request's parameters in MCP's wire form (camelCase) and return the result in it
-    (`{"action": "accept", "content": {…}}`); `roots` returns the list of roots. `tools_changed` is called when a server
-    says that its list of tools is another; it must not block.
+    (`{"action": "accept", "content": {…}}`); `roots` returns the list of roots. `inputs` answers all requests that a
+    server of the 2026-07-28 revision sends in the place of a result: name of each request -> its `method` and `params`,
+    and returns name -> result; without it they go to the other three. `capabilities` returns what the caller of the
+    current call can answer, as MCP's client capabilities, or None outside of calls. `tools_changed` is called when a
+    server says that its list of tools is another; it must not block.
     """
 
     elicit: Callable[[str, Mapping[str, Any]], Awaitable[Mapping[str, Any]]] | None = None
     sample: Callable[[str, Mapping[str, Any]], Awaitable[Mapping[str, Any]]] | None = None
     roots: Callable[[str], Awaitable[Sequence[Mapping[str, Any]]]] | None = None
+    inputs: Callable[[str, Mapping[str, Mapping[str, Any]]], Awaitable[Mapping[str, Mapping[str, Any]]]] | None = None
+    capabilities: Callable[[], Mapping[str, Any] | None] | None = None
     tools_changed: Callable[[str], None] | None = None
 
 

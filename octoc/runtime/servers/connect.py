@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -172,18 +172,25 @@ class Connector:
         from octoc.plugin import Host
 
         host = self.host or Host()
-        own = host.tools_changed
+        own, capabilities = host.tools_changed, host.capabilities
+        kinds = {"elicitation": entry.elicitation, "sampling": entry.sampling, "roots": entry.roots}
+        off = {kind for kind, asked in kinds.items() if asked is False}
 
         def tools_changed(server: str) -> None:
             changed()
             if own is not None:
                 own(server)
 
+        def allowed() -> Mapping[str, Any] | None:
+            of_caller = None if capabilities is None else capabilities()
+            return None if of_caller is None else {kind: one for kind, one in of_caller.items() if kind not in off}
+
         return attrs.evolve(
             host,
-            elicit=None if entry.elicitation is False else host.elicit,
-            sample=None if entry.sampling is False else host.sample,
-            roots=None if entry.roots is False else host.roots,
+            elicit=None if "elicitation" in off else host.elicit,
+            sample=None if "sampling" in off else host.sample,
+            roots=None if "roots" in off else host.roots,
+            capabilities=None if capabilities is None else allowed,
             tools_changed=tools_changed,
         )
 

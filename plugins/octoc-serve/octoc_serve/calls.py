@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import itertools
 import secrets
 import time
 from collections.abc import Iterator, Mapping
@@ -35,11 +36,11 @@ class DeclinedError(Exception):
 
 
 @attrs.frozen(eq=False)
-class Question:
-    """A backend's question during a call, as an MCP request, and the future of its answer."""
+class Round:
+    """What a backend asks at once during a call: MCP requests under their names for the client, and the answers."""
 
-    request: types.InputRequest
-    answer: asyncio.Future[types.InputResponse]
+    requests: Mapping[str, types.InputRequest]
+    answers: asyncio.Future[Mapping[str, types.InputResponse]]
 
 
 @attrs.define(eq=False)
@@ -57,19 +58,36 @@ class RunningCall:
     answers: bool = False
     began: float = attrs.field(factory=time.monotonic)
     task: asyncio.Task[ToolResult | ToolFailure] | None = None
-    _questions: list[Question] = attrs.field(factory=list)
+    _rounds: list[Round] = attrs.field(factory=list)
+    _numbers: Iterator[int] = attrs.field(factory=itertools.count)
     _asked: asyncio.Event = attrs.field(factory=asyncio.Event)
     can: types.ClientCapabilities | None = None
 
+    @property
+    def is_reachable(self) -> bool:
+        """Whether the client can get a question now."""
+        return self.answers or (self.context is not None and self.context.session.can_send_request)
+
     async def ask(self, request: types.InputRequest) -> types.InputResponse:
         """Answer the client's request with a question, and wait for its next request. Raises: DeclinedError."""
-        question = Question(request, asyncio.get_running_loop().create_future())
-        self._questions.append(question)
+        name = str(next(self._numbers))
+        answers = await self.ask_all({name: request})
+        if name not in answers:
+            raise DeclinedError("the client has left this question out")
+        return answers[name]
+
+    async def ask_all(self, requests: Mapping[str, types.InputRequest]) -> Mapping[str, types.InputResponse]:
+        """Answer the client's request with several questions, and return the answers that its next request has."""
+        taken = {name for open_ in self._rounds for name in open_.requests}
+        names = {name if name not in taken else f"{name}-{next(self._numbers)}": name for name in requests}
+        asked = Round({new: requests[name] for new, name in names.items()}, asyncio.get_running_loop().create_future())
+        self._rounds.append(asked)
         self._asked.set()
         try:
-            return await question.answer
+            answers = await asked.answers
         finally:
-            self._questions.remove(question)
+            self._rounds.remove(asked)
+        return {name: answers[new] for new, name in names.items() if new in answers}
 
     async def next(self) -> ToolResult | ToolFailure | dict[str, types.InputRequest]:
         """Wait until the call ends or the backend asks; return the outcome or the questions."""
@@ -89,18 +107,14 @@ class RunningCall:
             if self.task.done():
                 return self.task.result()
             # The backend may have withdrawn the question meanwhile.
-            if open_ := [question for question in self._questions if not question.answer.done()]:
-                return {str(number): question.request for number, question in enumerate(open_)}
+            if open_ := [asked.requests for asked in self._rounds if not asked.answers.done()]:
+                return {name: request for requests in open_ for name, request in requests.items()}
 
     def answer(self, responses: Mapping[str, types.InputResponse]) -> None:
-        """Forward the client's answers; a question without an answer is declined."""
-        open_ = [question for question in self._questions if not question.answer.done()]
-        for number, question in enumerate(open_):
-            response = responses.get(str(number))
-            if response is None:
-                question.answer.set_exception(DeclinedError("the client has left this question out"))
-            else:
-                question.answer.set_result(response)
+        """Forward the client's answers to what the backend asked."""
+        for asked in self._rounds:
+            if not asked.answers.done():
+                asked.answers.set_result({name: one for name, one in responses.items() if name in asked.requests})
 
     async def stop(self) -> None:
         """Cancel the call, and wait for its end."""

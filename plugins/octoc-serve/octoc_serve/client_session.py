@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import mcp_types as types
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
+from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from octoc.plugin import ContentPart, ToolFailure, ToolResult
@@ -122,6 +123,10 @@ class ClientSession:
             return types.InputRequiredResult(input_requests=outcome, request_state=state)
         wire = as_mcp_result(outcome, self.session.profile)
         self.on_end(self._named(call), time.monotonic() - call.began, wire)
+        modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
+        if modern and isinstance(outcome, ToolFailure) and outcome.needs:
+            needed: dict[str, Any] = {"requiredCapabilities": {name: {} for name in outcome.needs}}
+            raise MCPError(types.MISSING_REQUIRED_CLIENT_CAPABILITY, outcome.message, needed)
         return wire
 
     def _begun(
@@ -133,7 +138,7 @@ class ClientSession:
             waiting = self._suspended.take(params.request_state or "", name, arguments)
             if waiting is None:
                 message = "no such call waits for an answer: it has ended, or was another one's"
-                return failure("bad_request", message, profile=self.session.profile)
+                raise MCPError(types.INVALID_PARAMS, message)
             waiting.context = context
             waiting.answer(params.input_responses or {})
             return waiting

@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
 ResultT = TypeVar("ResultT", bound=types.Result)
+_ANSWERED = ("elicitation", "sampling", "roots")
+_METHODS: Mapping[str, tuple[type[types.InputRequest], type[types.Result]]] = {
+    "elicitation/create": (types.ElicitRequest, types.ElicitResult),
+    "sampling/createMessage": (types.CreateMessageRequest, types.CreateMessageResult),
+    "roots/list": (types.ListRootsRequest, types.ListRootsResult),
+}
 
 
 class Elicitation:
@@ -27,7 +33,7 @@ class Elicitation:
 
     def host_of_all(self) -> Host:
         """Return the host for backends that clients share. It offers no roots, since a client's roots are private."""
-        return Host(elicit=self._elicit, sample=self._sample)
+        return Host(elicit=self._elicit, sample=self._sample, inputs=self._inputs, capabilities=self._capabilities)
 
     def host_of(self, context: ServerRequestContext[Any, Any]) -> Host:
         """Return the host for backends of one client, with the capabilities that the client declares."""
@@ -40,19 +46,41 @@ class Elicitation:
             elicit=self._elicit if can.elicitation is not None else None,
             sample=self._sample if can.sampling is not None else None,
             roots=roots if can.roots is not None else None,
+            inputs=self._inputs,
+            capabilities=self._capabilities,
         )
+
+    def _capabilities(self) -> Mapping[str, Any] | None:
+        """Return what the client of the current call can answer; None outside of calls."""
+        call = CURRENT_CALL.get()
+        if call is None:
+            return None
+        declared = {} if call.can is None or not call.is_reachable else _wire(call.can)
+        return {kind: declared[kind] for kind in _ANSWERED if kind in declared}
+
+    async def _inputs(self, server: str, wanted: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Mapping[str, Any]]:
+        """Ask the client of the current call for a whole round; a client of the handshake era gets one at a time."""
+        call = CURRENT_CALL.get()
+        if call is None or call.task is None or call.task.done() or not call.is_reachable:
+            raise DeclinedError("the call has no client any more")
+        requests = {
+            name: _METHODS[wire["method"]][0].model_validate(_from(server, wire), by_name=False)
+            for name, wire in wanted.items()
+        }
+        if call.answers or call.context is None:
+            return {name: _wire(answer) for name, answer in (await call.ask_all(requests)).items()}
+        return {name: await _ask(call, request, _METHODS[request.method][1]) for name, request in requests.items()}
 
     async def _elicit(self, server: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
         call = _asker(lambda can: can.elicitation)
-        named = {**params, "message": f"Server `{server}` asks: {params.get('message', '')}"}
-        request = types.ElicitRequest.model_validate({"params": named}, by_name=False)
+        named = _from(server, {"method": "elicitation/create", "params": params})
+        request = types.ElicitRequest.model_validate(named, by_name=False)
         return await _ask(call, request, types.ElicitResult)
 
     async def _sample(self, server: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
         call = _asker(lambda can: can.sampling)
-        prompt = "\n\n".join(filter(None, (f"Server `{server}` asks for this completion.", params.get("systemPrompt"))))
-        named = {**params, "systemPrompt": prompt}
-        request = types.CreateMessageRequest.model_validate({"params": named}, by_name=False)
+        named = _from(server, {"method": "sampling/createMessage", "params": params})
+        request = types.CreateMessageRequest.model_validate(named, by_name=False)
         if params.get("tools"):
             return await _ask(call, request, types.CreateMessageResultWithTools)
         return await _ask(call, request, types.CreateMessageResult)
@@ -75,13 +103,23 @@ class Elicitation:
         return roots
 
 
+def _from(server: str, request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a server's request with the server's name in the text that people or models read."""
+    params = dict(request.get("params") or {})
+    if request["method"] == "elicitation/create":
+        params["message"] = f"Server `{server}` asks: {params.get('message', '')}"
+    elif request["method"] == "sampling/createMessage":
+        said = (f"Server `{server}` asks for this completion.", params.get("systemPrompt"))
+        params["systemPrompt"] = "\n\n".join(filter(None, said))
+    return {**request, "params": params} if params else dict(request)
+
+
 def _asker(capability: Callable[[types.ClientCapabilities], object | None]) -> RunningCall:
     """Return the call of a question, if its client can answer. Raises: DeclinedError."""
     call = CURRENT_CALL.get()
     if call is None or call.task is None or call.task.done():
         raise DeclinedError("the call has no client any more")
-    reachable = call.answers or (call.context is not None and call.context.session.can_send_request)
-    if not reachable or call.can is None or capability(call.can) is None:
+    if not call.is_reachable or call.can is None or capability(call.can) is None:
         raise DeclinedError("the client does not answer this")
     return call
 
@@ -93,5 +131,5 @@ async def _ask(call: RunningCall, request: types.InputRequest, result: type[Resu
     return _wire(await call.context.session.send_request(request, result, metadata=related))
 
 
-def _wire(answer: types.Result) -> dict[str, Any]:
+def _wire(answer: types.Result | types.ClientCapabilities) -> dict[str, Any]:
     return answer.model_dump(by_alias=True, exclude_none=True, mode="json")

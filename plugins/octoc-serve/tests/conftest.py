@@ -70,6 +70,10 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     gossip = {"name": "gossip", "command": sys.executable, "args": ["-I", "-S", FAULTY, "tool-disappears"]}
     rumours = ("spread a rumour", "whisper gossip to the neighbours", "tell tales about people")
     workspace.capability("gossip", rumours, server=gossip, allowed_tools=["gossip:*"])
+    for name in ("booking", "careful"):
+        workspace.server(name, sys.executable, str(Path(__file__).with_name("round_server.py")))
+        workspace.snapshot(name, ["book", "sample"])
+    workspace.settings("servers", careful={"sampling": False})
     for name, mode in MODES.items():
         workspace.server(name, sys.executable, "-I", "-S", FAULTY, mode)
         workspace.snapshot(name, ["echo", "pid", "fault", "cancels"])

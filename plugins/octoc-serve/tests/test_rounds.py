@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp.shared.exceptions import MCPError
 from mcp_types import (
+    INVALID_PARAMS,
+    MISSING_REQUIRED_CLIENT_CAPABILITY,
     CallToolResult,
     CreateMessageResult,
     ElicitResult,
@@ -47,6 +50,14 @@ async def again(client: Any, state: str | None, answers: Any, arguments: dict[st
     return answered
 
 
+async def refusal(client: Any, state: str | None, answers: Any, arguments: dict[str, Any] = WANTED) -> str:
+    """Ask again, and return the message of the JSON-RPC error."""
+    with pytest.raises(MCPError) as refused:
+        await again(client, state, answers, arguments)
+    assert refused.value.code == INVALID_PARAMS
+    return refused.value.message
+
+
 def text_of(result: Any) -> str:
     """Return the text parts of a result."""
     return "\n".join(part.text for part in result.content if part.type == "text")
@@ -71,16 +82,15 @@ def test_an_answer_is_good_once_for_its_own_client_and_call(
             answers = {name: ElicitResult(action="accept", content={"name": "octo"})}
             state = asked.request_state
             refused = [
-                await again(theirs.client, state, answers),
-                await again(mine.client, "guessed", answers),
-                await again(mine.client, None, answers),
-                await again(mine.client, state, answers, {"tool_name": "plain__echo"}),
+                await refusal(theirs.client, state, answers),
+                await refusal(mine.client, "guessed", answers),
+                await refusal(mine.client, None, answers),
+                await refusal(mine.client, state, answers, {"tool_name": "plain__echo"}),
             ]
             right = await again(mine.client, state, answers)
             assert json.loads(text_of(right))["result"]["content"] == {"name": "octo"}
-            refused.append(await again(mine.client, state, answers))
-            assert {text_of(one) for one in refused} == {text_of(refused[0])}
-            assert all(one.is_error and one.meta and one.meta["octoc/kind"] == "bad_request" for one in refused)
+            refused.append(await refusal(mine.client, state, answers))
+            assert set(refused) == {refused[0]}
 
     run(scenario)
 
@@ -163,9 +173,6 @@ def test_completions_and_roots_are_asked_too(
     """A completion is asked of the client everywhere; roots only over stdio, and declined over HTTP."""
     gateway = shared() if transport == "http" else None
 
-    async def sample(*_: Any) -> CreateMessageResult:
-        return CreateMessageResult(role="assistant", content=TextContent(type="text", text="hi"), model="test")
-
     async def roots(*_: Any) -> ListRootsResult:
         return ListRootsResult(roots=[Root.model_validate({"uri": "file:///tmp/here"})])
 
@@ -183,5 +190,94 @@ def test_completions_and_roots_are_asked_too(
                 assert json.loads(text_of(rooted))["result"]["roots"] == [{"uri": "file:///tmp/here"}]
             else:
                 assert "asked for the list of roots" in text_of(rooted)
+
+    run(scenario)
+
+
+async def sample(*_: Any) -> CreateMessageResult:
+    """Complete anything."""
+    return CreateMessageResult(role="assistant", content=TextContent(type="text", text="hi"), model="test")
+
+
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+@pytest.mark.parametrize("samples", [True, False])
+def test_a_round_reaches_the_client_as_its_server_sent_it(
+    run: Run, shared: Callable[..., Any], connect: Callable[..., Any], transport: str, samples: bool
+) -> None:
+    """All requests of a round come at once under the server's names, only those that the client can answer."""
+    gateway = shared() if transport == "http" else None
+    arguments = {"tool_name": "booking__book"}
+    able = {"elicitation_callback": elicit, **({"sampling_callback": sample} if samples else {})}
+
+    async def scenario() -> None:
+        async with connect("modern", gateway, **able) as heard:
+            asked = await first(heard.client, arguments)
+            assert set(asked.input_requests or ()) == ({"guest", "greeting"} if samples else {"guest"})
+            who = ElicitResult(action="accept", content={"name": "octo"})
+            given = {"guest": who, **({"greeting": await sample()} if samples else {})}
+            confirm = await heard.client.session.call_tool(
+                "call_mcp_tool",
+                arguments,
+                input_responses=given,
+                request_state=asked.request_state,
+                allow_input_required=True,
+            )
+            assert isinstance(confirm, InputRequiredResult)
+            assert set(confirm.input_requests or ()) == {"sure"}
+            sure = {"sure": ElicitResult(action="accept", content={})}
+            booked = json.loads(text_of(await again(heard.client, confirm.request_state, sure, arguments)))
+            assert booked["sure"] == "accept"
+            assert booked["first"]["guest"]["content"] == {"name": "octo"}
+            assert set(booked["first"]) == set(given)
+
+    run(scenario)
+
+
+def test_a_kind_that_the_workspace_turns_off_is_not_declared(
+    run: Run, shared: Callable[..., Any], connect: Callable[..., Any]
+) -> None:
+    """With `sampling = false` the server gets no capability `sampling`, even if the client declares it."""
+
+    async def scenario() -> None:
+        async with connect("modern", shared(), elicitation_callback=elicit, sampling_callback=sample) as heard:
+            asked = await first(heard.client, {"tool_name": "careful__book"})
+            assert set(asked.input_requests or ()) == {"guest"}
+
+    run(scenario)
+
+
+def test_an_answer_that_is_left_out_is_asked_for_again(
+    run: Run, shared: Callable[..., Any], connect: Callable[..., Any]
+) -> None:
+    """The server gets what the client sent, and decides what it still needs."""
+    arguments = {"tool_name": "booking__book"}
+
+    async def scenario() -> None:
+        async with connect("modern", shared(), elicitation_callback=elicit) as heard:
+            asked = await first(heard.client, arguments)
+            repeated = await heard.client.session.call_tool(
+                "call_mcp_tool",
+                arguments,
+                input_responses={"other": ElicitResult(action="cancel")},
+                request_state=asked.request_state,
+                allow_input_required=True,
+            )
+            assert isinstance(repeated, InputRequiredResult)
+            assert set(repeated.input_requests or ()) == {"guest"}
+
+    run(scenario)
+
+
+def test_a_call_that_needs_more_of_its_client_is_a_protocol_error(
+    run: Run, shared: Callable[..., Any], connect: Callable[..., Any]
+) -> None:
+    """The error names the capabilities that the server wants, so that a client can declare them."""
+
+    async def scenario() -> None:
+        async with connect("modern", shared(), elicitation_callback=elicit) as heard:
+            with pytest.raises(MCPError) as refused:
+                await heard.client.call_tool("call_mcp_tool", {"tool_name": "booking__sample"})
+            assert refused.value.code == MISSING_REQUIRED_CLIENT_CAPABILITY
+            assert refused.value.error.data == {"requiredCapabilities": {"sampling": {}}}
 
     run(scenario)

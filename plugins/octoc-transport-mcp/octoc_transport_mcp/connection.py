@@ -21,10 +21,7 @@ from octoc.plugin import (
     Caller,
     ConnectFailedError,
     Connection,
-    ContentPart,
     Host,
-    ListedTool,
-    Progress,
     ServerListing,
     ServerTarget,
     ToolCall,
@@ -33,6 +30,7 @@ from octoc.plugin import (
 )
 from octoc.plugin.toolkit import because, words_of
 from octoc_transport_mcp.claims import ATTEMPT, CLAIM, Attempt, Claim, ClaimedCalls
+from octoc_transport_mcp.conversion import listed_tools, part_of, progress_callback, wire_of
 from octoc_transport_mcp.direct_calls import direct_calls
 from octoc_transport_mcp.failures import (
     ending,
@@ -50,6 +48,7 @@ from octoc_transport_mcp.failures import (
 )
 from octoc_transport_mcp.http import check_url, http_streams, sse_streams
 from octoc_transport_mcp.http_faults import HttpState
+from octoc_transport_mcp.input_rounds import InputRounds
 from octoc_transport_mcp.lenient import LenientAnswers
 from octoc_transport_mcp.listing import ListChanges, ToolList, all_tools
 from octoc_transport_mcp.messages import LineFault
@@ -162,6 +161,11 @@ class McpConnection:
                     with contextlib.ExitStack() as stack:
                         stack.enter_context(direct_calls(session, self._http))
                         stack.enter_context(sent_through(session, lambda inner: LenientAnswers(inner, name, version)))
+                        if modern and self._server_requests.answers_rounds:
+                            rounds = functools.partial(
+                                InputRounds, requests=self._server_requests, over_pipe=self._process is not None
+                            )
+                            stack.enter_context(sent_through(session, rounds))
                         if not modern:
                             claimed = functools.partial(ClaimedCalls, claims=self._claims, is_answer=self._is_answer)
                             stack.enter_context(sent_through(session, claimed))
@@ -313,10 +317,10 @@ class McpConnection:
         info = client.server_info
         tools = listed.tools
         return ServerListing(
-            server_info={} if info is None else _wire(info),
+            server_info={} if info is None else wire_of(info),
             protocol_version=client.protocol_version,
             instructions=client.instructions,
-            tools=_listed(tools) if len(tools) <= FEW_TOOLS else await asyncio.to_thread(_listed, tools),
+            tools=listed_tools(tools) if len(tools) <= FEW_TOOLS else await asyncio.to_thread(listed_tools, tools),
             left_out=listed.left_out,
         )
 
@@ -357,7 +361,7 @@ class McpConnection:
                 answer = await client.call_tool(
                     call.tool,
                     dict(call.arguments),
-                    progress_callback=_progress_of(call),
+                    progress_callback=progress_callback(call),
                     meta=dict(call.meta) or None,  # type: ignore[arg-type]  # any key is allowed
                 )
         except TimeoutError:
@@ -368,7 +372,7 @@ class McpConnection:
             outcome = await self._broken(error, call, attempt)
         else:
             outcome = ToolResult(
-                content=tuple(map(_part, answer.content)),
+                content=tuple(map(part_of, answer.content)),
                 structured=answer.structured_content,
                 is_error=bool(answer.is_error),
             )
@@ -406,7 +410,9 @@ class McpConnection:
             self._lost = True
             return failure("connection_lost", await self._loss(), sent=self._is_sent(attempt))
         if error.code == mcp_types.MISSING_REQUIRED_CLIENT_CAPABILITY:
-            return failure("not_ready", one_line(f"{self._server_requests.lacking(error.error.data)}", self._target))
+            lacking = self._server_requests.lacking(error.error.data)
+            said = one_line(lacking.message, self._target)
+            return attrs.evolve(lacking, message=said, text=said)
         if claim.declined and error.code == mcp_types.INVALID_REQUEST:
             return failure("not_ready", self._server_requests.refusal(claim))
         meant = of_protocol_error(error, call.tool, self._target)
@@ -470,30 +476,3 @@ def _why_no_json(arguments: Mapping[str, Any]) -> str | None:
 
 def _not_sent(tool: str, why: str) -> ToolFailure:
     return failure("bad_request", f"the arguments of `{tool}` cannot be written as JSON: {why}", sent=False)
-
-
-def _progress_of(call: ToolCall) -> Any:
-    """Return the SDK's callback for a call's progress, or None if the caller does not want it."""
-    heard = call.on_progress
-    if heard is None:
-        return None
-
-    async def on_progress(done: float, total: float | None, message: str | None) -> None:
-        heard(Progress(done=done, total=total, message=message))
-
-    return on_progress
-
-
-def _listed(tools: list[mcp_types.Tool]) -> tuple[ListedTool, ...]:
-    return tuple(ListedTool(name=tool.name, description=tool.description or "", wire=_wire(tool)) for tool in tools)
-
-
-def _wire(model: Any) -> dict[str, Any]:
-    wire: dict[str, Any] = model.model_dump(by_alias=True, exclude_none=True, mode="json")
-    return wire
-
-
-def _part(block: Any) -> ContentPart:
-    if block.type == "text":
-        return ContentPart(type="text", text=block.text)
-    return ContentPart(type=block.type, data=_wire(block))

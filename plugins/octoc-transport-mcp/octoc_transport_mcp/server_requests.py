@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 import mcp_types
+from mcp.shared.exceptions import MCPError
 
 from octoc.plugin import ContentPart, Host, ToolFailure, ToolResult
 from octoc_transport_mcp.claims import CLAIM, ELICITATION, ROOTS, SAMPLING, Claim, Claims
@@ -25,6 +26,7 @@ _WORDS = {
     SAMPLING: "a completion by a model (sampling)",
     ROOTS: "the list of roots",
 }
+_CAPABILITIES = {ELICITATION: "elicitation", SAMPLING: "sampling", ROOTS: "roots"}
 
 
 class ServerRequests:
@@ -78,6 +80,32 @@ class ServerRequests:
 
         session.dispatch_input_request = noted  # type: ignore[method-assign,assignment]
 
+    @property
+    def answers_rounds(self) -> bool:
+        """Whether the host answers all requests of a round at once."""
+        return self._host.inputs is not None
+
+    def capabilities(self) -> Mapping[str, Any] | None:
+        """Return what the caller of the current call can answer; None if the host does not tell callers apart."""
+        return None if self._host.capabilities is None else self._host.capabilities()
+
+    async def inputs(self, wanted: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+        """Return the host's answers to the requests of one round. Raises: MCPError if the host fails or declines."""
+        assert self._host.inputs is not None  # noqa: S101  # the connection asks only such a host
+        methods = [request["method"] for request in wanted.values()]
+        capabilities = self.capabilities() or {}
+        refused = [method for method in methods if _CAPABILITIES.get(method) not in capabilities]
+        if not refused:
+            try:
+                return dict(await self._host.inputs(self._server, wanted))
+            except Exception as error:  # noqa: BLE001  # a fault of the host must not end the connection
+                log.warning("the host's `inputs` failed for server `%s`: %s", self._server, type(error).__name__)
+        claim = CLAIM.get()
+        for method in refused or methods:
+            if claim is not None:
+                _note(claim, _WORDS.get(method, method))
+        raise MCPError(mcp_types.INVALID_REQUEST, "the host could not answer")
+
     def _nobodys(self, what: str, among: tuple[Claim, ...]) -> mcp_types.ErrorData:
         for claim in among:
             claim.crowded = True
@@ -105,11 +133,13 @@ class ServerRequests:
             return f"{asked}, and other calls ran on its connection, so that it is unknown which one asked"
         return f"{asked}, and this host has no answer to it"
 
-    def lacking(self, data: Any) -> str:
-        """Return the message of a call that the server did not begin because this host cannot answer questions."""
+    def lacking(self, data: Any) -> ToolFailure:
+        """Return the failure of a call that the server did not begin because its caller cannot answer questions."""
         wanted = data.get("requiredCapabilities") if isinstance(data, Mapping) else None
-        names = ", ".join(sorted(map(str, wanted))) if isinstance(wanted, Mapping) else ""
-        return f"`{self._server}` needs a client that answers its questions ({names or 'it does not say which'})"
+        needs = tuple(sorted(map(str, wanted))) if isinstance(wanted, Mapping) else ()
+        names = ", ".join(needs) or "it does not say which"
+        message = f"`{self._server}` needs a client that answers its questions ({names})"
+        return ToolFailure(kind="not_ready", message=message, text=message, needs=needs)
 
     async def _elicit(
         self, _: ClientRequestContext, params: mcp_types.ElicitRequestParams
