@@ -303,12 +303,14 @@ class Encoder:
     """What made the vectors. `identity` digests model, vocabulary and method: equal identity, comparable vectors.
 
     `files` are the members `encoder/<name>` that were shipped; empty when the bundle was built with ship_encoder =
-    false.
+    false. `languages` are those that its vectors cover, by the names of `octoc.routing.languages`; empty if they
+    cover every language.
     """
 
     name: str
     identity: str
     dimension: int
+    languages: tuple[str, ...] = ()
     settings: Mapping[str, str] = attrs.field(factory=dict)
     files: tuple[str, ...] = ()
 

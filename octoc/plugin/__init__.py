@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         Explainer,
         FailedCall,
         Host,
+        LanguageEmbedder,
         Login,
         LoginState,
         PluginError,
@@ -79,8 +80,8 @@ else:
                 "ToolFilter ToolView WebPage"
             ),
             "octoc.plugin.protocols": (
-                "AskingConnection ConnectFailedError Connection Embedder Explainer FailedCall Host Login "
-                "LoginState PluginError PythonTool ServerTarget TokenCounter Transport"
+                "AskingConnection ConnectFailedError Connection Embedder Explainer FailedCall Host LanguageEmbedder "
+                "Login LoginState PluginError PythonTool ServerTarget TokenCounter Transport"
             ),
             "octoc.results": (
                 "ContentPart FailureKind ListedTool Progress ServerListing ToolCall ToolFailure ToolResult Truncation"
@@ -112,6 +113,7 @@ __all__ = [
     "FailureKind",
     "FileKind",
     "Host",
+    "LanguageEmbedder",
     "LintCheck",
     "LintServer",
     "LintSnapshot",

@@ -46,6 +46,16 @@ class Embedder(Protocol):
         ...
 
 
+@runtime_checkable
+class LanguageEmbedder(Embedder, Protocol):
+    """An encoder of some languages. An encoder without `languages` covers every one."""
+
+    @property
+    def languages(self) -> frozenset[str]:
+        """The languages and scripts that it covers, by the names of `octoc.routing.languages`."""
+        ...
+
+
 @attrs.frozen(kw_only=True)
 class ServerTarget:
     """A server with every reference resolved: what a transport connects to. What may be secret never shows in repr.

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
+from octoc.routing.languages import letters_in
 from octoc.routing.paste_filter import strip_pasted
 
 MIN_INTENT_CHARS = 8
-"""A message with fewer non-blank characters never routes."""
+"""A message with fewer non-blank characters never routes; a Chinese character counts 3, a Japanese or Korean one 2."""
 
 MAX_INTENT_CHARS = 2000
 """Longest scored intent.
@@ -36,7 +37,7 @@ def clean_intent(message: str, *, pasted: bool = False) -> str:
 
 def is_routable(intent: str) -> bool:
     """Return whether a cleaned message has the `MIN_INTENT_CHARS` non-blank characters that routing requires."""
-    return sum(map(len, intent.split())) >= MIN_INTENT_CHARS
+    return letters_in(intent) >= MIN_INTENT_CHARS
 
 
 def strip_xml_blocks(text: str) -> str:

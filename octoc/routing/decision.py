@@ -18,6 +18,7 @@ class Reason(enum.StrEnum):
     NO_ENCODER = "no-encoder"  # the gate needs the message's vector, and no encoder is available
     BELOW_THRESHOLD = "below-threshold"
     BACKGROUND = "background"  # below the threshold, and most likely a message for no capability at all
+    OTHER_LANGUAGE = "other-language"  # the encoder does not cover the language, and the best shares no word with it
     MARGIN = "margin"  # the two best scores are too close
     ALREADY_ACTIVE = "already-active"  # the message is for a capability that is active
     GRANTED = "granted-at-boot"  # the message is for one that the agent has from the start

@@ -17,6 +17,7 @@ from octoc.plain_text import shortened
 from octoc.routing.clean import MIN_INTENT_CHARS
 from octoc.routing.decision import Decision, Reason
 from octoc.routing.gate import NONE_HELD
+from octoc.routing.languages import letters_in
 from octoc.routing.router import Router, Vector
 from octoc.search.words import clauses
 
@@ -233,13 +234,13 @@ def _changes(
     lead = score - (second[1] if second else 0.0)
     match decision.reason:
         case Reason.TOO_SHORT:
-            changes.append(
-                f"at least {MIN_INTENT_CHARS} characters that are not blanks; it has {len(''.join(text.split()))}"
-            )
+            changes.append(f"at least {MIN_INTENT_CHARS} characters that are not blanks; it has {letters_in(text)}")
         case Reason.NO_CANDIDATES:
             changes.append("a capability in the agent's scope")
         case Reason.NO_ENCODER:
             changes.append("an encoder, which this gate cannot do without")
+        case Reason.OTHER_LANGUAGE:
+            changes.append("words of a trigger, or an encoder for the message's language")
         case Reason.MARGIN:
             changes.append(f"a margin of at most {lead:.4f}; `{best}` leads by that, and needs {decision.margin:.4f}")
         case Reason.BELOW_THRESHOLD | Reason.BACKGROUND:

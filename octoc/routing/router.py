@@ -14,6 +14,7 @@ from octoc.routing.classifier import Classifier
 from octoc.routing.clean import clean_intent, is_routable
 from octoc.routing.decision import Decision, Method, Reason
 from octoc.routing.gate import NONE_HELD, calibrated_gate, octomind_gate
+from octoc.routing.languages import language_of, script_of, shares_word
 from octoc.routing.scores import capability_scores
 
 Vector = NDArray[np.float32]
@@ -28,12 +29,15 @@ class Router:
     """Decides messages without state: the same arguments give the same decision.
 
     `judge` is the gate's own part: (intent, its vector, competitors sorted by name, held competitors) -> decision.
-    `classifier` is that of a calibrated gate.
+    `classifier` is that of a calibrated gate. `languages` are those that vectors cover, by the names of
+    `octoc.routing.languages`; empty if they cover every language. `own` has the texts of each capability.
     """
 
     gate: Gate
     judge: GateFunction
     classifier: Classifier | None = None
+    languages: frozenset[str] = frozenset()
+    own: Mapping[str, Sequence[str]] = attrs.field(factory=dict, repr=False)
 
     @property
     def needs_vector(self) -> bool:
@@ -56,7 +60,14 @@ class Router:
 
     def wants_vector(self, intent: str, candidates: Collection[str], held: Collection[str]) -> bool:
         """Return whether `decide` would use the intent's vector."""
-        return self.uses_vector and bool(candidates or held) and is_routable(intent)
+        return self.uses_vector and bool(candidates or held) and is_routable(intent) and not self.foreign_script(intent)
+
+    def foreign_script(self, intent: str) -> str:
+        """Return the intent's script if vectors do not cover it, so that words alone decide; else ""."""
+        if self.needs_vector or not self.languages:
+            return ""
+        script = script_of(intent)
+        return "" if script in self.languages else script
 
     def decide(
         self, intent: str, vector: Vector | None, candidates: Collection[str], held: Mapping[str, Reason] = NONE_HELD
@@ -78,7 +89,19 @@ class Router:
             return self._abstain(Reason.NO_CANDIDATES)
         if vector is None and self.needs_vector:
             return self._abstain(Reason.NO_ENCODER)
-        return self.judge(intent, vector, _competitors(tuple(candidates), tuple(held)), held)
+        if self.foreign_script(intent):
+            vector = None
+        decision = self.judge(intent, vector, _competitors(tuple(candidates), tuple(held)), held)
+        return self._doubted(decision, intent)
+
+    def _doubted(self, decision: Decision, intent: str) -> Decision:
+        """Return the decision, or no winner if its only evidence may be the language of the intent."""
+        by_vectors = decision.winner is not None and decision.method is Method.VECTORS
+        if not by_vectors or self.needs_vector or not self.languages or language_of(intent) in self.languages:
+            return decision
+        if not shares_word(intent, self.own.get(decision.winner or "", ())):
+            return attrs.evolve(decision, capability=None, also=(), winner=None, reason=Reason.OTHER_LANGUAGE)
+        return attrs.evolve(decision, also=tuple(name for name in decision.also if shares_word(intent, self.own[name])))
 
     @property
     def most(self) -> int:
@@ -106,6 +129,7 @@ def load_router(
     arrays: Mapping[str, NDArray[np.generic]],
     triggers: NDArray[np.float32],
     capabilities: Sequence[CapabilityEntry],
+    languages: Collection[str] = (),
 ) -> Router:
     """Return the router of a bundle.
 
@@ -114,6 +138,7 @@ def load_router(
         arrays: the gate's arrays, by the names in `gate.arrays`.
         triggers: shape (n, d), the member `triggers.npy`.
         capabilities: those of the bundle, whose `rows` are rows of `triggers`.
+        languages: those that vectors cover; empty if they cover every language.
 
     Raises: ValueError if the gate's kind is unknown, or its arrays do not fit each other.
     """
@@ -121,7 +146,14 @@ def load_router(
         return Router(gate=gate, judge=_octomind(gate, triggers, capabilities))
     if gate.kind == "calibrated":
         classifier = Classifier.of(gate.data, arrays)
-        return Router(gate=gate, judge=_calibrated(gate, classifier), classifier=classifier)
+        own = {entry.name: (entry.title, entry.description, *entry.triggers) for entry in capabilities}
+        return Router(
+            gate=gate,
+            judge=_calibrated(gate, classifier),
+            classifier=classifier,
+            languages=frozenset(languages),
+            own=own,
+        )
     raise ValueError(f"gate `{gate.kind}` is not known to this version of octoc, expected `calibrated` or `octomind`")
 
 

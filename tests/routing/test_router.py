@@ -5,6 +5,7 @@ import sys
 import zlib
 from typing import Any
 
+import attrs
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -249,3 +250,34 @@ def test_cleaning_and_reasons_need_no_numpy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def in_english(**changes: Any) -> Router:
+    """Return the gate of `wordy` with vectors that cover English, and a capability whose texts have a word."""
+    own = {"docker": ("list the containers",), "git": ("git log",)}
+    return attrs.evolve(wordy(), languages=frozenset({"English"}), own=own, **changes)
+
+
+def test_a_language_alone_is_no_evidence() -> None:
+    """A message in a language that vectors do not cover activates only what it shares a word with."""
+    router, near_docker = in_english(), vector(1, 0, 0, 0)
+    alone = router.decide("je ne sais pas si je dois accepter", near_docker, EVERY)
+    assert (alone.capability, alone.winner, alone.reason) == (None, None, Reason.OTHER_LANGUAGE)
+    named = router.decide("montre-moi tous les containers de la machine", near_docker, EVERY)
+    assert named.capability == "docker"
+    assert router.decide("show what runs on the machine", near_docker, EVERY).capability == "docker"
+    every = attrs.evolve(router, languages=frozenset())
+    assert every.decide("je ne sais pas si je dois accepter", near_docker, EVERY).capability == "docker"
+
+
+def test_a_script_that_vectors_do_not_cover_is_decided_by_words() -> None:
+    """Its vector is neither asked for nor used, and a name in the message still counts."""
+    router, near_docker = in_english(), vector(1, 0, 0, 0)
+    text = "查看所有正在运行的容器"
+    assert not router.wants_vector(text, EVERY, ())
+    assert router.foreign_script(text) == "Chinese"
+    decision = router.decide(text, near_docker, EVERY)
+    assert (decision.capability, decision.method) == (None, Method.WORDS)
+    assert router.decide("查看 git 历史记录", near_docker, EVERY).capability == "git"
+    covered = attrs.evolve(router, languages=frozenset({"English", "Chinese"}))
+    assert covered.decide(text, near_docker, EVERY).capability == "docker"

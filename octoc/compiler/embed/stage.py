@@ -12,6 +12,7 @@ from octoc.compiler.calibrate.own import all_examples, all_needs
 from octoc.compiler.calibrate.precision import fixture_intents
 from octoc.compiler.calibrate.texts import distinct_texts, follow_up_lines, further_background
 from octoc.compiler.context import Context
+from octoc.compiler.embed.coverage import covered_languages
 from octoc.compiler.embed.encoder_findings import ROUTING, report_failed, report_missing
 from octoc.compiler.embed.encoder_settings import settings_in_bundle
 from octoc.compiler.model.build import Build
@@ -93,6 +94,7 @@ def _product(build: Build, embedder: Embedder, vectors: Mapping[str, Vector], fi
         encoder_name=embedder.name,
         identity=embedder.identity,
         dimension=embedder.dimension,
+        languages=covered_languages(embedder, capabilities),
         triggers=_stacked(vectors, triggers),
         texts=vectors,
         encoder_files=files,

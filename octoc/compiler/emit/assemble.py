@@ -287,6 +287,7 @@ def _encoder(embedded: Embedded) -> Encoder | None:
         name=embedded.encoder_name,
         identity=embedded.identity,
         dimension=embedded.dimension,
+        languages=embedded.languages,
         settings=dict(embedded.encoder_settings),
         files=tuple(sorted(embedded.encoder_files)),
     )

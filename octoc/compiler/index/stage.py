@@ -9,6 +9,7 @@ import attrs
 
 from octoc.compiler.cache.store import cache_key
 from octoc.compiler.context import Context
+from octoc.compiler.embed.coverage import covered_languages
 from octoc.compiler.embed.encoder_findings import SEARCH, is_chosen, report_failed, report_missing
 from octoc.compiler.embed.encoder_settings import settings_in_bundle
 from octoc.compiler.model.build import Build
@@ -136,6 +137,7 @@ def _with_vectors(build: Build, tools: Sequence[ToolText], embedder: Embedder, c
                 encoder_name=embedder.name,
                 identity=embedder.identity,
                 dimension=embedder.dimension,
+                languages=covered_languages(embedder, build.resolved.capabilities),
                 encoder_files=files,
                 encoder_settings=own,
             )

@@ -189,13 +189,15 @@ class Embedded:
     `phrases` are those of skills' `semantic(…)` checks, shape (m, d), in the order of `phrases_of`; None without any.
     `encoder_files` are what the bundle ships, by plain name; empty with ship_encoder = false. `encoder_settings` are
     what its plugin gets where the bundle runs: no path of this machine. `encoder` is the encoder itself, for the
-    stage that encodes more: opening it costs what forty texts do.
+    stage that encodes more: opening it costs what forty texts do. `languages` are those that vectors cover, with those
+    of the triggers; empty if they cover every language.
     """
 
     encoder: Embedder | None = attrs.field(default=None, eq=False, repr=False)
     encoder_name: str | None = None
     identity: str = ""
     dimension: int = 0
+    languages: tuple[str, ...] = ()
     triggers: NDArray[np.float32] | None = None
     texts: Mapping[str, NDArray[np.float32]] = attrs.field(factory=dict, repr=False)
     phrases: NDArray[np.float32] | None = None

@@ -119,8 +119,9 @@ class RoutingParts:
         with self._lock:
             opened, bundle = self._opened, self._opened.bundle
             if self._router is None and bundle.gate is not None:
+                languages = bundle.encoder.languages if bundle.encoder else ()
                 arrays = {name: opened.array(f"gate/{name}") for name in bundle.gate.arrays}
-                self._router = load_router(bundle.gate, arrays, self.triggers(), bundle.capabilities)
+                self._router = load_router(bundle.gate, arrays, self.triggers(), bundle.capabilities, languages)
             return self._router
 
     def triggers(self) -> Vector:

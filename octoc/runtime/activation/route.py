@@ -150,6 +150,9 @@ class _Attempt:
         self.problem = ""
 
     def decide(self, intent: str) -> tuple[Decision, Vector | None]:
+        script = self._router.foreign_script(intent)
+        if script:
+            self.problem = f"the encoder does not cover text in {script}"
         # The encoder is not loaded for a message that the gate does not score.
         vector = self.vector(intent) if self._router.wants_vector(intent, self._candidates, self._held) else None
         return self._router.decide(intent, vector, self._candidates, self._held), vector

@@ -41,6 +41,8 @@ class MiniLm:
 
     name = "minilm-l6"
     dimension = DIMENSION
+    languages = frozenset({"English"})
+    """Its vocabulary has words in Latin letters alone, and single characters of other scripts."""
 
     def __init__(self, source: ModelSource) -> None:
         self._source = source
