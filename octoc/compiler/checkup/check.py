@@ -112,12 +112,13 @@ def check_target(
     if known is not None:
         return CheckOutcome(diagnostics=known.diagnostics, read=read, workspaces=workspaces, unchanged=True)
     # Not at the top: what is known already must not pay for the stages' imports.
+    from octoc.compiler.lint.near_servers import report_near_servers
     from octoc.compiler.pipeline import run_checks
 
     one_file = target.file is not None and bool(together) and not together[0].files[0].kind.is_complete
-    for discovered in together:
-        made = Build(settings=discovered.settings, discovered=discovered)
-        run_checks(made, attrs.evolve(loaded.context, one_file=one_file))
+    context = attrs.evolve(loaded.context, one_file=one_file)
+    builds = [run_checks(Build(settings=each.settings, discovered=each), context) for each in together]
+    report_near_servers(builds, context.user, context.sink)
     diagnostics = loaded.context.sink.diagnostics
     if target.file is not None:
         diagnostics = tuple(found for found in diagnostics if _stands_alone(found, one_file=one_file))

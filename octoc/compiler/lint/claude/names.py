@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from octoc.aliases import sanitize
 from octoc.compiler.inputs.claude.permissions import Permission, parse
+from octoc.compiler.lint.near_servers import near_servers
 from octoc.compiler.lint.workspace import LintRun
 from octoc.compiler.model.located import Located
 from octoc.compiler.model.resolved import Server
@@ -90,6 +91,8 @@ def _report_server(
 ) -> None:
     if "*" in name or name in servers or workspace.user is None or workspace.user.may_have(name):
         return
+    if near_servers(name, {server.name for server in servers.values()}):
+        return  # reported without the user's files, too
     sink.report(
         UNKNOWN_SERVER,
         f"`{entry.value}` names server `{name}`, which neither this project nor the user defines",

@@ -1,0 +1,143 @@
+"""Names of servers in rules and lists of tools that are a slip of a server that some file of the project defines.
+
+It needs all files of a check: each client has a file of servers of its own, and rules name servers of any of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import attrs
+
+from octoc.aliases import sanitize
+from octoc.compiler.fixes.edits import replaced
+from octoc.compiler.inputs.agents.tool_lists import names_in
+from octoc.compiler.inputs.claude.user import UserScope
+from octoc.compiler.model.build import Build
+from octoc.compiler.model.documents import Document
+from octoc.compiler.resolve.definitions import definitions
+from octoc.diagnostics.model import DiagnosticSink, KeyPath, Place
+from octoc.diagnostics.rule import Severity
+from octoc.diagnostics.rules.resolve import UNKNOWN_SERVER
+from octoc.diagnostics.suggest import near_miss, slips_of
+from octoc.lists import one_of
+
+_SHORTEST = 4
+"""Least characters of a word that can be a slip: a shorter one is too near to too many."""
+_WORDS = re.compile(r"[-_. ]+")
+# Claude Code and others; Kiro and Amazon Q; GitHub Copilot.
+_FORMS = (
+    re.compile(r"\bmcp__(?P<server>[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*)(?=__|\b)"),
+    re.compile(r"\A@(?P<server>[^/\s]+)(?:/|\Z)"),
+    re.compile(r"\A(?P<server>[A-Za-z0-9._-]+)/[A-Za-z0-9_.*-]+\Z"),
+)
+_LISTS: tuple[KeyPath, ...] = (
+    *(("permissions", kind) for kind in ("allow", "ask", "deny")),
+    *(("tools",), ("allowedTools",), ("allowed-tools",), ("disallowedTools",)),
+)
+_EXACT: tuple[KeyPath, ...] = (("enabledMcpjsonServers",), ("disabledMcpjsonServers",))
+"""Lists of servers, by their own names."""
+
+
+@attrs.frozen
+class _Use:
+    name: str
+    text: str
+    place: Place
+    key: str = ""
+
+
+def report_near_servers(builds: Sequence[Build], user: UserScope | None, sink: DiagnosticSink) -> None:
+    """Report each name of a server that no file defines and that is a slip of one that a file defines.
+
+    A name that is near none may be the server of a plugin, a connector or a user.
+    """
+    own = {name for build in builds for name in _defined(build)}
+    if not own:
+        return
+    known = {*own, *map(sanitize, own)}
+    elsewhere = user or UserScope()
+    for build in builds:
+        of_build = _defined(build)
+        for document in build.checked.documents:
+            for use in _uses(document):
+                if use.name in known or elsewhere.may_have(use.name):
+                    continue
+                near = near_servers(use.name, own)
+                # Agents of a build have their tools resolved, which reports a slip of the build's own servers.
+                has_tools_resolved = document.file.kind.role == "agents" and use.key == "tools"
+                is_resolved = has_tools_resolved and slips_of(use.name, of_build)
+                if near and not is_resolved:
+                    _report(use, near, sink)
+
+
+def near_servers(name: str, known: set[str]) -> tuple[str, ...]:
+    """Return the servers that `name` is a slip of: one of its words, or its separators, differ."""
+    words = _WORDS.split(name.lower())
+    return tuple(sorted(one for one in known if _is_near(words, _WORDS.split(one.lower()))))
+
+
+def _is_near(words: list[str], others: list[str]) -> bool:
+    if "".join(words) == "".join(others):
+        return True
+    if len(words) != len(others):
+        return False
+    different = [pair for pair in zip(words, others, strict=True) if pair[0] != pair[1]]
+    if len(different) != 1 or min(map(len, different[0])) < _SHORTEST:
+        return False
+    word, other = different[0]
+    return bool(slips_of(word, (other,))) or near_miss(word, (other,)) is not None
+
+
+def _defined(build: Build) -> set[str]:
+    return {definition.source.name for definition in definitions(build.sources)}
+
+
+def _uses(document: Document) -> Iterator[_Use]:
+    kind = document.file.kind
+    if kind.role == "servers":
+        return
+    is_github = document.file.dialect.client == "GitHub Copilot"
+    forms = _FORMS if is_github else _FORMS[:2]
+    for path in _LISTS:
+        place = document.place(*path)
+        value = _at(document.values, path)
+        for text, step in names_in(value):
+            match = next((match for form in forms if (match := form.search(text))), None)
+            if match is not None:
+                at = place.child(*step)
+                offset = value.find(text) if isinstance(value, str) else 0
+                span = (offset + match.start("server"), offset + match.end("server"))
+                is_key = isinstance(value, dict)
+                yield _Use(match["server"], text, at.key() if is_key else attrs.evolve(at, within=span), str(path[-1]))
+    for path in _EXACT if kind.role == "permissions" else ():
+        for text, step in names_in(_at(document.values, path)):
+            yield _Use(text, text, document.place(*path, *step))
+    hooks = _at(document.values, ("hooks",))
+    for event, groups in hooks.items() if isinstance(hooks, dict) and kind.role == "permissions" else ():
+        for index, group in enumerate(groups if isinstance(groups, list) else ()):
+            matcher = group.get("matcher") if isinstance(group, dict) else None
+            match = _FORMS[0].search(matcher) if isinstance(matcher, str) else None
+            if match is not None and matcher.startswith("mcp__"):
+                yield _Use(match["server"], matcher, document.place("hooks", event, index, "matcher"))
+
+
+def _at(values: Any, path: KeyPath) -> Any:
+    for step in path:
+        values = values.get(step) if isinstance(values, dict) else None
+    return values
+
+
+def _report(use: _Use, near: tuple[str, ...], sink: DiagnosticSink) -> None:
+    fix = replaced(use.place, use.name, sanitize(near[0]), f"write `{near[0]}`") if len(near) == 1 else None
+    sink.report(
+        UNKNOWN_SERVER,
+        f"`{use.text}` names server `{use.name}`, which no file here defines",
+        at=use.place,
+        help=f"did you mean {one_of(near)}?",
+        severity=Severity.WARNING,
+        subject=f"{use.place.file}:{use.name}",
+        fix=fix,
+    )

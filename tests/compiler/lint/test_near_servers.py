@@ -1,0 +1,71 @@
+"""Names of servers in rules, hooks and lists of tools that are slips of a server of the project."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from octoc.compiler.checkup.check import check_target
+from octoc.compiler.checkup.target import CheckTarget
+from octoc.diagnostics.model import Diagnostic
+from octoc.diagnostics.rule import Severity
+
+SERVERS = {"mcpServers": {"pull-requests": {"command": "pr-mcp"}, "specs": {"command": "specs-mcp"}}}
+
+
+def findings(root: Path, files: Mapping[str, Any]) -> list[Diagnostic]:
+    """Return the findings of OCT301 in a folder with `files`, whose values are JSON."""
+    for path, values in {".mcp.json": SERVERS, **files}.items():
+        file = root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(values if isinstance(values, str) else json.dumps(values), encoding="utf-8")
+    found = check_target(CheckTarget(root=root, folder=root), use_cache=False).diagnostics
+    return [one for one in found if one.rule.code == "OCT301"]
+
+
+@pytest.mark.parametrize(
+    "name, is_slip",
+    [
+        ("pull-request", True),
+        ("pull_requests", True),
+        ("pull-reqeusts", True),
+        ("sepcs", True),
+        ("pull-requests", False),
+        ("specs", False),
+        ("pull-requests-2", False),
+        ("specs_x", False),
+        ("plugin_pull-request", False),
+        ("elsewhere", False),
+    ],
+)
+def test_a_rule_on_a_server_of_a_near_name(tmp_path: Path, name: str, is_slip: bool) -> None:
+    """A rule on a slip of one of the project's servers is a warning; any other name may be a server from elsewhere."""
+    rules = {".claude/settings.json": {"permissions": {"deny": [f"mcp__{name}__merge"]}}}
+    assert [one.severity for one in findings(tmp_path, rules)] == [Severity.WARNING] * is_slip
+
+
+@pytest.mark.parametrize(
+    "path, content",
+    [
+        (".claude/settings.json", {"enabledMcpjsonServers": ["pull-request"]}),
+        (".claude/settings.json", {"hooks": {"PreToolUse": [{"matcher": "mcp__pull-request__.*", "hooks": []}]}}),
+        (".claude/skills/ship/SKILL.md", "---\nname: ship\ndescription: d\nallowed-tools: Read, mcp__pull-request__merge\n---\n"),
+        (".claude/agents/ship.md", "---\nname: ship\ndescription: d\ndisallowedTools: mcp__pull-request__merge\n---\nShip.\n"),
+        (".kiro/agents/ship.json", {"name": "ship", "allowedTools": ["read", "@pull-request/merge"]}),
+        (".github/agents/ship.agent.md", "---\nname: ship\ndescription: d\ntools: ['pull-request/*']\n---\nShip.\n"),
+    ],
+)  # fmt: skip
+def test_each_list_of_tools_that_names_servers(tmp_path: Path, path: str, content: Any) -> None:
+    """Settings, hooks, skills and agents of every client name servers, each in its own form."""
+    assert [(one.span.file, one.severity) for one in findings(tmp_path, {path: content})] == [(path, Severity.WARNING)]
+
+
+def test_servers_of_another_clients_file(tmp_path: Path) -> None:
+    """A server that any file of the project defines is known, and so is a slip of it."""
+    files = {
+        ".kiro/settings/mcp.json": {"mcpServers": {"team-notes": {"command": "notes-mcp"}, "spec": {"command": "x"}}},
+        ".kiro/agents/ship.json": {"name": "ship", "allowedTools": ["@team-note", "@team-notes", "@spec"]},
+    }
+    assert [one.message.split("`")[1] for one in findings(tmp_path, files)] == ["@team-note"]
