@@ -44,7 +44,7 @@ HIDDEN: tuple[SuspiciousPhrase, ...] = (
         "important system secret hidden admin override critical",
         # In angle brackets and alone, or closed: `<system>` as a placeholder in prose is neither.
         r"<(?-i:IMPORTANT|SYSTEM|SECRET|HIDDEN|ADMIN|OVERRIDE|CRITICAL)>"
-        r"| </(?:important|system|secret|hidden|admin|override|critical)>",
+        r"| </(?:important|system|secret|hidden|admin|override|critical)> | \[/(?:system|admin|override)\]",
     ),
     _sign(
         "a mark of a chat template",
@@ -54,15 +54,16 @@ HIDDEN: tuple[SuspiciousPhrase, ...] = (
 )
 """Text that a model reads and that people do not see in the rendered text."""
 
-_FAR = re.compile(r"[ \t]{200,}\S|\n[ \t\n]{40,}\S")
+_FAR = re.compile(r"[ \t]{120,}\S|\n[ \t\n]{40,}\S")
 
 ORDERS: tuple[SuspiciousPhrase, ...] = (
     _sign(
         "an order to ignore other instructions",
         "ignore disregard forget override",
         r"""\b(?:ignore|disregard|forget|override)\s+(?:(?:all|any|every|the|your|of|other|these|those)\s+){0,3}
-        (?:previous|prior|earlier|preceding|above|existing|system|original|initial|safety)\s+(?:\w+\s+){0,2}
-        (?:instructions?|prompts?|rules?|guidelines?|directions?|messages?|policy|policies)\b""",
+        (?:(?:previous|prior|earlier|preceding|above|existing|system|original|initial|safety)\s+(?:\w+\s+){0,2}
+        (?:instructions?|prompts?|rules?|guidelines?|directions?|messages?|policy|policies)\b
+        | (?:instructions|prompt|rules|guidelines)\s+(?:above|before\s+this|you\s+(?:were\s+given|received|have))\b)""",
     ),
     _sign(
         "an order to keep something from the user",
