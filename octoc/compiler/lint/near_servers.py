@@ -119,9 +119,9 @@ def _uses(document: Document) -> Iterator[_Use]:
     for event, groups in hooks.items() if isinstance(hooks, dict) and kind.role == "permissions" else ():
         for index, group in enumerate(groups if isinstance(groups, list) else ()):
             matcher = group.get("matcher") if isinstance(group, dict) else None
-            match = _FORMS[0].search(matcher) if isinstance(matcher, str) else None
-            if match is not None and matcher.startswith("mcp__"):
-                yield _Use(match["server"], matcher, document.place("hooks", event, index, "matcher"))
+            match = _FORMS[0].match(matcher) if isinstance(matcher, str) else None
+            if match is not None:
+                yield _Use(match["server"], match.string, document.place("hooks", event, index, "matcher"))
 
 
 def _at(values: Any, path: KeyPath) -> Any:

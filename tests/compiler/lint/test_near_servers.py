@@ -46,20 +46,24 @@ def test_a_rule_on_a_server_of_a_near_name(tmp_path: Path, name: str, is_slip: b
     assert [one.severity for one in findings(tmp_path, rules)] == [Severity.WARNING] * is_slip
 
 
+_AGENT = "---\nname: ship\ndescription: d\n{}\n---\nShip.\n"
+
+
 @pytest.mark.parametrize(
     "path, content",
     [
         (".claude/settings.json", {"enabledMcpjsonServers": ["pull-request"]}),
         (".claude/settings.json", {"hooks": {"PreToolUse": [{"matcher": "mcp__pull-request__.*", "hooks": []}]}}),
-        (".claude/skills/ship/SKILL.md", "---\nname: ship\ndescription: d\nallowed-tools: Read, mcp__pull-request__merge\n---\n"),
-        (".claude/agents/ship.md", "---\nname: ship\ndescription: d\ndisallowedTools: mcp__pull-request__merge\n---\nShip.\n"),
+        (".claude/skills/ship/SKILL.md", _AGENT.format("allowed-tools: Read, mcp__pull-request__merge")),
+        (".claude/agents/ship.md", _AGENT.format("disallowedTools: mcp__pull-request__merge")),
         (".kiro/agents/ship.json", {"name": "ship", "allowedTools": ["read", "@pull-request/merge"]}),
-        (".github/agents/ship.agent.md", "---\nname: ship\ndescription: d\ntools: ['pull-request/*']\n---\nShip.\n"),
+        (".github/agents/ship.agent.md", _AGENT.format("tools: ['pull-request/*']")),
     ],
-)  # fmt: skip
+)
 def test_each_list_of_tools_that_names_servers(tmp_path: Path, path: str, content: Any) -> None:
     """Settings, hooks, skills and agents of every client name servers, each in its own form."""
-    assert [(one.span.file, one.severity) for one in findings(tmp_path, {path: content})] == [(path, Severity.WARNING)]
+    (found,) = findings(tmp_path, {path: content})
+    assert (found.span and found.span.file, found.severity) == (path, Severity.WARNING)
 
 
 def test_servers_of_another_clients_file(tmp_path: Path) -> None:
