@@ -13,7 +13,7 @@ from octoc.compiler.fixes.edits import MakeFix, renamed
 from octoc.diagnostics.model import KeyPath, Place
 from octoc.diagnostics.rule import Rule, Severity
 from octoc.diagnostics.rules import check as rules
-from octoc.diagnostics.suggest import did_you_mean
+from octoc.diagnostics.suggest import did_you_mean, typo_of
 from octoc.json_types import json_type
 from octoc.lists import one_of
 from octoc.plugin.file_kinds import FileKind
@@ -106,10 +106,13 @@ def _missing(error: ValidationError, path: KeyPath, inspection: FileInspection) 
     for key in (key for key in _strings(error.validator_value) if key not in instance):
         meant = [name for name in unknown if did_you_mean(name, [key])]
         example = known.get(key, {}).get("description", "")
+        # A slip of the key is the place to look at.
+        slip = meant[0] if len(meant) == 1 and typo_of(meant[0], [key]) else None
         inspection.report(
             rules.MISSING_KEY,
             f"`{inspection.dotted(path)}` has no `{key}`" if path else f"the file has no `{key}`",
-            path,
+            path if slip is None else (*path, slip),
+            key=slip is not None,
             cut=cut,
             help=f"rename `{meant[0]}` to `{key}`" if meant else f"add `{key}`: {example}".rstrip(". :"),
             fix=_renamed(inspection, (*path, meant[0]), meant[0], [key], part="key") if len(meant) == 1 else None,
@@ -165,7 +168,8 @@ def _no_alternative(error: ValidationError, path: KeyPath, inspection: FileInspe
     # The first alternative has the words that people look for.
     first = min(error.context or (), key=lambda each: each.schema_path[0], default=None)
     if first is not None:
-        _REPORTERS.get(str(first.validator), _other)(first, path, inspection)
+        base = path[: len(path) - len(error.absolute_path)]
+        _REPORTERS.get(str(first.validator), _other)(first, (*base, *first.absolute_path), inspection)
 
 
 def _renamed(

@@ -45,8 +45,12 @@ class SpanIndex:
         self._learned: dict[str, tuple[str, Converted | None]] = {}
 
     def learn(self, file: str, syntax: Syntax, converted: Converted | None = None) -> None:
-        """Take over what a file is written in, and where the values of a client's own form stand in it."""
-        self._learned[file] = ("md" if syntax == "markdown" else syntax, converted)
+        """Take over what a file is written in, and where the values of a client's own form stand in it.
+
+        A file may be of several kinds, of which one converts its values: the others keep that.
+        """
+        before = self._learned.get(file, ("", None))[1]
+        self._learned[file] = ("md" if syntax == "markdown" else syntax, converted or before)
         self._parsed.pop(file, None)
 
     def __call__(self, place: Place) -> Span:

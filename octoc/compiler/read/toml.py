@@ -26,14 +26,15 @@ _LONG_KEY = re.compile(
 _MARK = "\uf8f5"
 # A comment or a string of any kind, so that what looks like a string inside another does not count. `body` is the text
 # between three double quotes where every character stands for itself.
-_LEXEME = re.compile(
+_LINES_OF_TEXT = (
     r"""\#[^\n]*+"""
     r'''|"""\n?(?P<body>(?:[^"\\\x00-\x08\x0b-\x1f\x7f]++|"{1,2}(?!"))*+)"""(?!")'''
     r'''|"""(?:[^"\\]++|\\[\s\S]|"{1,2}(?!"))*+"{3,5}'''
     r"""|'''(?:[^']++|'{1,2}(?!'))*+'{3,5}"""
-    r'''|"(?:[^"\\\n]++|\\.)*+"'''
-    r"|'[^'\n]*+'"
 )
+_ONE_LINE = r""""(?:[^"\\\n]++|\\.)*+"|'[^'\n]*+'"""
+_LEXEME = re.compile(f"{_LINES_OF_TEXT}|{_ONE_LINE}")
+_UNCLOSED = re.compile(f"{_LINES_OF_TEXT}|(?P<opening>\"{{3}}|'{{3}})|{_ONE_LINE}")
 _WORDS = {
     "Invalid value": "expected a string, a number, `true`, `false`, a date, an array or an inline table",
     "Invalid statement": "expected a key, a table's header or a comment",
@@ -145,6 +146,9 @@ def _report_syntax(error: str, text: str, place: Place, sink: DiagnosticSink) ->
             return
     at = _AT.search(error)
     line, column = (int(at.group(1)), int(at.group(2))) if at and at.group(1) else _end(text)
+    if at and not at.group(1):
+        opening = next((match.start() for match in _UNCLOSED.finditer(text) if match["opening"]), None)
+        line, column = (line, column) if opening is None else Lines.of(text).line_column(opening)
     sink.report(
         rules.TOML_SYNTAX,
         f"not TOML: {_WORDS.get(message) or _in_our_words(message)}",

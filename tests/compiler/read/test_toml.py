@@ -20,7 +20,7 @@ BROKEN = [
         "OCT106 2:5-2:6 not TOML: expected a string, a number, `true`, `false`, a date, an array or an inline table",
     ),
     ("a = 1\nb\n", "OCT106 2:2-2:3 not TOML: expected `=` after a key in a key/value pair"),
-    ('a = """x', "OCT106 1:9-1:10 not TOML: unterminated string"),
+    ('a = """x', "OCT106 1:5-1:6 not TOML: unterminated string"),
     ("a = 1\nb = 2\na = 3\n", "OCT109 3:1-3:2 key `a` is there twice [1:1 it is here first]"),
     ("[a]\nx = 1\n[b]\n[a]\ny = 1\n", "OCT109 4:2-4:3 key `a` is there twice [1:2 it is here first]"),
     ("[[s]]\nn = 1\n[[s]]\nn = 2\nn = 3\n", "OCT109 5:1-5:2 key `n` is there twice [4:1 it is here first]"),
