@@ -126,6 +126,7 @@ class Dialect:
         refused_types: words of `type` that the client refuses -> what it takes.
         takes_any_name: servers may have names that no tool can have, such as `com.example`.
         takes_plain_references: the client replaces `${NAME}`.
+        takes_prefixed_references: the client replaces `${env:NAME}`.
         takes_numbers: the client takes numbers as values of `env`.
         declares_inputs: an `${input:ID}` needs an entry in the file's `inputs`.
         reserved_names: names of servers that the client keeps for itself, and skips.
@@ -171,6 +172,7 @@ class Dialect:
     refused_types: Mapping[str, str] = attrs.field(factory=dict)
     takes_any_name: bool = False
     takes_plain_references: bool = True
+    takes_prefixed_references: bool = True
     takes_numbers: bool = False
     declares_inputs: bool = False
     reserved_names: frozenset[str] = frozenset()

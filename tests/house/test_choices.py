@@ -19,6 +19,7 @@ ANY_TEXT = frozenset(["name", "path", "text", "key", "field", "message", "host",
 """Names of fields that hold any text in most classes; comparisons with literals are about single values of it."""
 OPEN = {
     "AgentDialect.kind": "plugins add kinds of files",
+    "SettingsDialect.kind": "plugins add kinds of files",
     "AgentEntry.type": "hosts have types of their own",
     "AgentOverview.type": "hosts have types of their own",
     "Alternative.kind": "a server's schema may name any type",

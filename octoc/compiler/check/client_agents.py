@@ -15,8 +15,10 @@ from octoc.compiler.check.translate import report_errors
 from octoc.compiler.inputs.agents.clients import AgentDialect
 from octoc.compiler.inputs.agents.keys import KEYS_OF_CLIENTS
 from octoc.compiler.inputs.agents.tool_lists import names_in
+from octoc.compiler.inputs.claude.paths import is_missing
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import check as rules
+from octoc.diagnostics.rules.claude import NAMED_FILE_MISSING
 from octoc.diagnostics.suggest import did_you_mean
 
 if TYPE_CHECKING:
@@ -35,12 +37,26 @@ def check_client_agent(values: Mapping[str, Any], inspection: FileInspection) ->
     report_errors(_validator_of(dialect).iter_errors(values), judged)
     for key in sorted(dialect.unread.keys() & values.keys()) if not dialect.is_closed else ():
         report_unread(key, values, dialect.unread[key], inspection)
+    for key in dialect.files:
+        _check_file(values.get(key), key, inspection)
     known = frozenset(dialect.schema.get("properties", {}))
     if dialect.refused_keys:
         _report_refused(values, known, dialect, judged)
     elif not dialect.is_closed:
         report_unknown_fields(
             values, known | dialect.unread.keys(), (), inspection, open_ended=True, of_others=KEYS_OF_CLIENTS
+        )
+
+
+def _check_file(value: Any, key: str, inspection: FileInspection) -> None:
+    path = value.removeprefix("file://") if isinstance(value, str) and value.startswith("file://") else "/"
+    if not path.startswith("/") and is_missing(inspection.file.path.parent, path):
+        inspection.report(
+            NAMED_FILE_MISSING,
+            f"`{key}` names `{path}`, which is not there",
+            (key,),
+            help="the path begins in the folder of this file",
+            severity=Severity.WARNING,
         )
 
 

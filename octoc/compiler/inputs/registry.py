@@ -23,7 +23,7 @@ from octoc.compiler.inputs.mcp.amp import AMP
 from octoc.compiler.inputs.mcp.apm import APM
 from octoc.compiler.inputs.mcp.claude import CLAUDE, CLAUDE_MANAGED
 from octoc.compiler.inputs.mcp.claude_desktop import CLAUDE_DESKTOP
-from octoc.compiler.inputs.mcp.claude_plugin import PLUGIN, PLUGIN_MANIFEST
+from octoc.compiler.inputs.mcp.claude_plugin import OTHER_PLUGIN, PLUGIN, PLUGIN_MANIFEST
 from octoc.compiler.inputs.mcp.cline import CLINE
 from octoc.compiler.inputs.mcp.codex import CODEX
 from octoc.compiler.inputs.mcp.codex_plugin import CODEX_PLUGIN
@@ -53,6 +53,11 @@ from octoc.compiler.inputs.octopus_export import OCTOPUS_EXPORT
 from octoc.compiler.inputs.published import FASTMCP, REGISTRY_SERVER, SKILLS_LOCK
 from octoc.compiler.inputs.routing import BACKGROUND, EXPANDED, FIXTURES, NEEDS
 from octoc.compiler.inputs.scopes import SCOPES
+from octoc.compiler.inputs.settings.clients import CLIENT_SETTINGS
+from octoc.compiler.inputs.settings.codex import CODEX as CODEX_SETTINGS
+from octoc.compiler.inputs.settings.opencode import OPENCODE as OPENCODE_SETTINGS
+from octoc.compiler.inputs.settings.plugins import CODEX_PLUGIN as CODEX_MANIFEST
+from octoc.compiler.inputs.settings.plugins import CURSOR_PLUGIN as CURSOR_MANIFEST
 from octoc.compiler.inputs.skill import SKILL
 from octoc.compiler.inputs.snapshot import SNAPSHOT
 from octoc.compiler.inputs.workspace import WORKSPACE
@@ -65,7 +70,7 @@ T = TypeVar("T")
 KINDS = (
     *(WORKSPACE, MCP, CAPABILITY_CONFIG, CAPABILITY_PROVIDER, AGENT_MANIFEST, AGENT_MD, SKILL),
     *(SNAPSHOT, FIXTURES, NEEDS, EXPANDED, SCOPES, OCTOPUS_EXPORT, BACKGROUND),
-    *(CLAUDE_SETTINGS, CLAUDE_PLUGIN, CLAUDE_MARKETPLACE, CLIENT_AGENT),
+    *(CLAUDE_SETTINGS, CLAUDE_PLUGIN, CLAUDE_MARKETPLACE, CLIENT_AGENT, CLIENT_SETTINGS),
     *(FASTMCP, REGISTRY_SERVER, SKILLS_LOCK),
 )
 """octoc's own kinds of files."""
@@ -74,8 +79,9 @@ DIALECTS = (
     *(CODEX, OPENCODE, GEMINI, ZED, KIRO, AMAZON_Q, JUNIE, ROO, CLINE, TRAE, WINDSURF, FACTORY, COPILOT),
     *(LIBRECHAT, MCP_AGENT, GOOSE, GOOSE_RECIPE, CONTINUE, CONTINUE_JSON, APM, CRUSH, AMP, CODEX_PLUGIN),
     DOCKER,
-    *(CLAUDE_MANAGED, PLUGIN, PLUGIN_MANIFEST, UNNAMED),
+    *(CLAUDE_MANAGED, PLUGIN, OTHER_PLUGIN, PLUGIN_MANIFEST, UNNAMED),
     *CLIENT_AGENTS,
+    *(CODEX_SETTINGS, OPENCODE_SETTINGS, CODEX_MANIFEST, CURSOR_MANIFEST),
 )
 """octoc's own dialects."""
 

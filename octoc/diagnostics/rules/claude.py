@@ -30,8 +30,8 @@ PLUGIN_PATH_REFUSED = rule(
 NAMED_FILE_MISSING = rule(
     "OCT731",
     "named-file-missing",
-    "A hook, a plugin or a marketplace names a file or folder that is not there.",
-    kinds=groups.CLAUDE_HOOKS | groups.CLAUDE_PLUGINS,
+    "Settings, an agent, a plugin or a marketplace name a file or folder that is not there.",
+    kinds=groups.CLAUDE_HOOKS | groups.CLAUDE_PLUGINS | groups.CLIENT_SETTINGS | groups.CLIENT_AGENTS,
 )
 DANGEROUS_PERMISSION = rule(
     "OCT732",

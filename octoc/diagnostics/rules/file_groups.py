@@ -11,6 +11,8 @@ PROVIDERS = frozenset({"capability-provider"})
 CAPABILITIES = frozenset({"capability-config"}) | PROVIDERS
 SKILLS = frozenset({"skill"})
 TAPS = CAPABILITIES | MANIFESTS | SKILLS
+CLIENT_SETTINGS = frozenset({"client-settings"})
+"""Settings of clients other than Claude Code, beside their servers."""
 MARKDOWN = AGENT_MD | CLIENT_AGENTS | SKILLS
 WIRED = PROVIDERS | MANIFESTS
 """Files of a tap that refer to servers and grant tools."""

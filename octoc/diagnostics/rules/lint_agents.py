@@ -24,7 +24,7 @@ LONG_DESCRIPTION = rule(
 UNUSUAL_MODEL = rule(
     "OCT457",
     "unusual-model",
-    "An agent's `model` is neither a tier of Octo nor a model's name.",
+    "An agent's `model` is neither an alias of its client nor a model's name.",
     Severity.WARNING,
     kinds=groups.AGENT_MD,
 )

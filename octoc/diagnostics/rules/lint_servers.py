@@ -8,7 +8,14 @@ from octoc.diagnostics.rules import file_groups as groups
 rule = partial(Rule, scope=Scope.FILE, kinds=groups.SERVERS)
 
 CONTROL_CHARACTER = rule("OCT760", "control-character", "A server's definition has an invisible control character.")
-HOME_PATH = rule("OCT761", "home-path", "A shared file names the home folder of one user.", Severity.WARNING)
+HOME_PATH = Rule(
+    "OCT761",
+    "home-path",
+    "A shared file names the home folder of one user.",
+    Severity.WARNING,
+    scope=Scope.FILE,
+    kinds=groups.SERVERS | groups.CLAUDE_SETTINGS,
+)
 WHOLE_DISK = rule(
     "OCT762", "whole-disk", "A server gives the model all files of the machine or of its user.", Severity.WARNING
 )

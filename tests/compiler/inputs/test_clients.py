@@ -390,8 +390,8 @@ def test_the_mcp_file_of_a_plugin_may_be_bare(tmp_path: Path) -> None:
     assert findings(tmp_path, ".mcp.json", text) == []
 
 
-def test_settings_without_servers_are_not_read(tmp_path: Path) -> None:
-    """A scan and `octoc init` take a client's settings only where they have servers; a named file may be without."""
+def test_settings_without_servers_define_none(tmp_path: Path) -> None:
+    """`octoc init` takes a client's settings only where they have servers; a scan judges the other settings of some."""
     for path, text in {
         ".zed/settings.json": "{}",
         ".codex/config.toml": 'model = "x"\n',
@@ -400,7 +400,7 @@ def test_settings_without_servers_are_not_read(tmp_path: Path) -> None:
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text, encoding="utf-8")
     outcome = check_target(CheckTarget(root=tmp_path, folder=tmp_path), plugins=Plugins(), use_cache=False)
-    assert outcome.read == frozenset()
+    assert outcome.read == {tmp_path / ".codex/config.toml"}
     assert find_inputs(tmp_path).mcp_files == ()
     named = CheckTarget(root=tmp_path, file=tmp_path / ".codex/config.toml")
     assert check_target(named, plugins=Plugins(), use_cache=False).diagnostics == ()

@@ -224,7 +224,7 @@ def test_what_a_client_refuses(path: str, text: str, expected: list[tuple[str, s
         ("catalog.yaml", "kind: Component\nregistry: npm\n"),
         ("recipe.yaml", "package:\n  name: conda\nextensions: []\n"),
         ("crush.json", '[{"name": "a"}]'),
-        (".codex-plugin/plugin.json", '{"name": "a", "mcpServers": "./.mcp.json"}'),
+        (".codex-plugin/plugin.json", '{"name": "a", "mcpServers": "./.codex-plugin"}'),
     ],
 )
 def test_a_file_without_servers_has_no_finding(path: str, text: str, tmp_path: Path) -> None:

@@ -66,6 +66,12 @@ def test_each_list_of_tools_that_names_servers(tmp_path: Path, path: str, conten
     assert (found.span and found.span.file, found.severity) == (path, Severity.WARNING)
 
 
+def test_another_case_is_information(tmp_path: Path) -> None:
+    """A connector or a server of the user may have the name of a server of the project in another case."""
+    (found,) = findings(tmp_path, {".claude/settings.json": {"permissions": {"allow": ["mcp__Specs__read"]}}})
+    assert found.severity == Severity.INFO
+
+
 def test_servers_of_another_clients_file(tmp_path: Path) -> None:
     """A server that any file of the project defines is known, and so is a slip of it."""
     files = {

@@ -38,4 +38,5 @@ AMAZON_Q = AgentDialect(
         "knowledge", "thinking", "todo_list", "delegate",
     }),
     tools=("tools", "allowedTools"),
+    files=("prompt",),
 )  # fmt: skip

@@ -45,6 +45,7 @@ CODEX = AgentDialect(
         "developer_instructions",
     ),
     tools=(),
+    wants_name=True,
     refused_keys=r"(?!experimental_|forced_|include_|mcp_|model_|tool)",
     unread=unread('write `sandbox_mode = "read-only"` to keep the agent from writing'),
 )

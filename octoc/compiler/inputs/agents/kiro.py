@@ -54,4 +54,5 @@ KIRO_JSON = AgentDialect(
     ),
     builtin=_BUILTIN,
     tools=("tools", "allowedTools"),
+    files=("prompt",),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from octoc.compiler.inputs.claude.tools import (
     MANAGED_KEYS,
     NOT_SHARED_KEYS,
     PERMISSION_KEYS,
+    PERMISSION_WORDS,
     TOOLS,
     USER_KEYS,
 )
@@ -28,17 +30,20 @@ from octoc.diagnostics.model import KeyPath, Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import claude as rules
 from octoc.diagnostics.rules.check import UNKNOWN_FIELD
+from octoc.diagnostics.rules.lint_mcp import UNEXPANDED_REFERENCE
 from octoc.diagnostics.rules.resolve import LITERAL_SECRET
 from octoc.diagnostics.suggest import slips_of
 from octoc.lists import one_of
 
+# Source: Claude Code, issue 46889 (2.1, April 2026): `env` is text.
+_REFERENCE = re.compile(r"\$\{(?:env:)?[A-Z_][A-Z0-9_]*(?::-[^{}]*)?\}|\$[A-Z_][A-Z0-9_]*\b")
 _USERS_OWN = ("dotfiles", "dotclaude")
 """Words in the name of a repository whose settings are those of one user."""
 
 
 def check_settings(values: Mapping[str, Any], inspection: FileInspection) -> None:
     """Check settings whose schema is met."""
-    scope = _scope_of(inspection.file.path)
+    scope = scope_of(inspection.file.path)
     permissions = values.get("permissions", {})
     lists = {kind: list(kept(permissions.get(kind, ()))) for kind in LISTS}
     _check_rules(lists, inspection)
@@ -55,6 +60,13 @@ def check_settings(values: Mapping[str, Any], inspection: FileInspection) -> Non
     project = inspection.file.path.parent.parent
     check_hooks(values.get("hooks", {}), ("hooks",), inspection, project if scope == "project" else None)
     for name, value in values.get("env", {}).items():
+        if isinstance(value, str) and (reference := _REFERENCE.search(value)) is not None:
+            inspection.sink.report(
+                UNEXPANDED_REFERENCE,
+                f"`{reference[0]}` in `env.{name}` is passed on as it is: Claude Code replaces nothing here",
+                at=Place(file=inspection.file.display, path=("env", name), within=reference.span()),
+                help="write the value itself, or set the variable outside of the file",
+            )
         # The read stage reports a token whose form tells its issuer.
         if isinstance(value, str) and next(known_tokens(value), None) is None and is_literal_secret(name, value):
             inspection.report(
@@ -65,7 +77,7 @@ def check_settings(values: Mapping[str, Any], inspection: FileInspection) -> Non
             )
 
 
-def _scope_of(path: Path) -> str:
+def scope_of(path: Path) -> str:
     """Return whose settings a file has: `managed`, `user`, `local` or `project`."""
     if not path.match(SETTINGS_FILE) and not path.match(LOCAL_SETTINGS_FILE):
         return "managed"
@@ -123,7 +135,7 @@ def _report_skipped(text: str, why: Skipped, path: KeyPath, inspection: FileInsp
 def _check_keys(values: Mapping[str, Any], path: KeyPath, known: frozenset[str], inspection: FileInspection) -> None:
     """Report keys that are slips of known ones. Others may be of a newer version."""
     for key in sorted(values.keys() - known):
-        near = slips_of(str(key), known)
+        near = (PERMISSION_WORDS[key],) if path and key in PERMISSION_WORDS else slips_of(str(key), known)
         if near:
             at = Place(file=inspection.file.display, path=(*path, key), part="key")
             inspection.report(
@@ -139,6 +151,7 @@ def _check_keys(values: Mapping[str, Any], path: KeyPath, known: frozenset[str],
 def _check_scope(values: Mapping[str, Any], scope: str, inspection: FileInspection) -> None:
     """Report keys that Claude Code does not read in this file."""
     where = {"mcpServers": f"`{MCP_FILE}`, or `claude mcp add`"}
+    where |= {kind: f"`permissions.{kind}`" for kind in LISTS}
     if scope != "managed":
         where |= dict.fromkeys(MANAGED_KEYS, "an administrator's `managed-settings.json`")
     if scope in ("project", "local"):

@@ -16,7 +16,6 @@ from octoc.diagnostics.rules.check import MISSING_KEY, UNEXPECTED_VALUE, WRONG_T
 from octoc.diagnostics.rules.claude import HOOK_NEVER_RUNS, NAMED_FILE_MISSING
 from octoc.lists import one_of
 
-_SCRIPTS = ".claude"
 _NAMES = re.compile(r"[A-Za-z]+(?:\|[A-Za-z]+)*")
 
 
@@ -89,7 +88,7 @@ def _check_hook(hook: Any, path: KeyPath, inspection: FileInspection, folder: Pa
             inspection.report(MISSING_KEY, f"a hook of type `{kind}` has no `{field}`", path, help=f"add `{field}`")
             return
     if kind == "command" and folder is not None and not hook.get("args"):
-        script = script_of(hook["command"], _SCRIPTS)
+        script = script_of(hook["command"], folder)
         if script is not None and is_missing(folder, script):
             inspection.report(
                 NAMED_FILE_MISSING,

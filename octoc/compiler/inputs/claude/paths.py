@@ -14,6 +14,7 @@ _LAUNCHERS = frozenset({
 })  # fmt: skip
 # A command that looks for the script first, or that expects its failure, works without it.
 _GUARDED = re.compile(r"\[ |\[\[|\btest |\|\||2>|\bif\b|\bexists\b")
+_OWN = ".claude"
 _WILD = re.compile(r"[*?$`{}<>~]")
 _MADE = frozenset({"node_modules", "dist", "build", "out", "target", ".venv", "venv", "bin", ".output"})
 """Folders that builds and package managers fill, so that a repository may lack them."""
@@ -27,11 +28,11 @@ def is_missing(folder: Path, path: str) -> bool:
     return not os.path.lexists(folder / path)
 
 
-def script_of(command: str, root: str) -> str | None:
+def script_of(command: str, folder: Path) -> str | None:
     """Return the script in the project or plugin that a hook's command runs, relative to its root.
 
     Args:
-        root: a folder of scripts: a relative path counts only below it, because a hook may run in any folder.
+        folder: the root. A hook may run in any folder: a relative path counts if its folder is there, or is `.claude`.
     """
     if _GUARDED.search(command):
         return None
@@ -44,6 +45,8 @@ def script_of(command: str, root: str) -> str | None:
             continue
         if _PROJECT.match(word):
             return _PROJECT.sub("", word, count=1)
-        path = word.removeprefix("./")
-        return path if path.startswith(f"{root}/") and PurePosixPath(path).suffix else None
+        path = PurePosixPath(word.removeprefix("./"))
+        is_relative = len(path.parts) > 1 and path.parts[0] not in ("/", "..", "~") and not _WILD.search(word)
+        is_of_root = is_relative and (path.parts[0] == _OWN or (folder / path.parent).is_dir())
+        return str(path) if is_of_root and path.suffix else None
     return None

@@ -72,6 +72,11 @@ KNOWN_KEYS = MANAGED_KEYS | USER_KEYS | GLOBAL_KEYS | NOT_SHARED_KEYS | {
 PERMISSION_KEYS = frozenset({
     "additionalDirectories", "allow", "ask", "defaultMode", "deny", "disableAutoMode", "disableBypassPermissionsMode",
 })  # fmt: skip
+PERMISSION_WORDS = {
+    "allowed": "allow", "allowlist": "allow", "allowedTools": "allow", "denied": "deny", "denylist": "deny",
+    "disallow": "deny", "disallowed": "deny", "disallowedTools": "deny", "block": "deny", "blocked": "deny",
+}  # fmt: skip
+"""Words that people write for a list of rules -> the list."""
 
 
 def nearest(name: str, known: frozenset[str]) -> tuple[str, ...]:

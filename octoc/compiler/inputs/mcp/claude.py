@@ -15,6 +15,7 @@ CLAUDE = Dialect(
     patterns=(f".octo/{MCP_FILE}", MCP_FILE),
     rank=0,
     reserved_names=_RESERVED,
+    takes_prefixed_references=False,
 )
 CLAUDE_MANAGED = attrs.evolve(
     CLAUDE, name="claude-managed", patterns=("managed-mcp.json",), rank=60, is_in_project=False

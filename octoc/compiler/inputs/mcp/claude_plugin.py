@@ -11,15 +11,18 @@ PLUGIN = Dialect(
     name="plugin",
     client="the plugin's client",
     patterns=(MCP_FILE,),
-    beside=tuple(f".{client}-plugin/plugin.json" for client in ("claude", "cursor", "codex")),
+    beside=(PLUGIN_FILE,),
     rank=3,
     may_be_bare=True,
     takes_any_list=True,
-    takes_numbers=True,
     is_lenient=True,
     # The folder of the plugin; `CLAUDE_PLUGIN_DATA` and `user_config` have values in the user's home alone.
     replacements=((r"\$\{CLAUDE_PLUGIN_ROOT\}", "${workspaceFolder}"), (r"\$\{user_config\.(\w+)\}", r"${\1}")),
 )
+OTHER_PLUGIN = attrs.evolve(
+    PLUGIN, name="other-plugin", beside=(".cursor-plugin/plugin.json", ".codex-plugin/plugin.json"), takes_numbers=True
+)
+"""The servers of a plugin that is not Claude Code's."""
 PLUGIN_MANIFEST = attrs.evolve(
     PLUGIN,
     name="plugin-manifest",

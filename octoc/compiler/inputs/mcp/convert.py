@@ -11,10 +11,12 @@ from octoc.plugin.file_kinds import Converted, Dialect, load_function
 from octoc.transport_kinds import STANDARD, kind_of_definition, respelled
 
 SERVERS = "mcpServers"
-_REFERENCE = re.compile(r"\$\{[A-Za-z_]\w*\}")
+_REFERENCE = re.compile(r"\$\{(?:env:)?[A-Za-z_]\w*(?::-[^{}]*)?\}")
+_PREFIXED = re.compile(r"\$\{env:[A-Za-z_]\w*")
 _DEFAULTED = re.compile(r"\$\{[A-Za-z_]\w*:-")
 # Names in capitals are variables; a client has others, such as `${workspaceFolder}`, for itself.
 _PLAIN_REFERENCE = re.compile(r"\$\{[A-Z_][A-Z0-9_]*\}")
+_SHELL_FLAGS = frozenset({"-c", "-lc", "-ic", "/c", "-Command"})
 _LISTS = (SERVERS, "servers")
 _ABSENT: Any = object()
 
@@ -219,13 +221,16 @@ def _literal(path: KeyPath, fields: Any, dialect: Dialect) -> Iterator[KeyPath]:
     """Yield where texts of a definition stand that look like references, which the client does not replace."""
     if not isinstance(fields, Mapping):
         return
-    if not dialect.variable:
-        yield from _references(path, fields, _REFERENCE)
-        return
     # A shell among the arguments replaces what the client does not.
     values_of_client = {key: value for key, value in fields.items() if key not in ("command", "cmd", "args")}
+    if not dialect.variable:
+        has_shell = not _SHELL_FLAGS.isdisjoint(arg for arg in fields.get("args") or () if isinstance(arg, str))
+        yield from _references(path, values_of_client if has_shell else fields, _REFERENCE)
+        return
     if not dialect.variable_with_default:
         yield from _references(path, values_of_client, _DEFAULTED)
+    if not dialect.takes_prefixed_references:
+        yield from _references(path, values_of_client, _PREFIXED)
     if not dialect.takes_plain_references:
         yield from _references(path, values_of_client, _PLAIN_REFERENCE)
 

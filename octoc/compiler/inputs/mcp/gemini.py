@@ -34,6 +34,7 @@ GEMINI = Dialect(
     infers_transport=True,
     is_lenient=True,
     takes_numbers=True,
+    takes_prefixed_references=False,
     fields=frozenset({
         "command", "args", "env", "cwd", "url", "httpUrl", "headers", "type", "timeout", "includeTools", "excludeTools",
         "oauth",

@@ -47,6 +47,7 @@ OPENCODE = Dialect(
         **dict.fromkeys(words_for("url"), "remote"),
     },
     takes_plain_references=False,
+    takes_prefixed_references=False,
     fields=frozenset({"type", "command", "cwd", "environment", "enabled", "disabled", "url", "headers", "oauth"}),
     unused=frozenset({"timeout", "description", "codemode", "$schema"}),
     key_schemas={

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 
 from octoc.compiler.fixes.edits import replaced
 from octoc.compiler.inputs.agents.clients import AgentDialect
 from octoc.compiler.inputs.agents.tool_lists import names_in
+from octoc.compiler.inputs.settings.clients import SettingsDialect, values_at
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.documents import Document
 from octoc.compiler.scope.hosts import HOST_TOOLS, host_name
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rule import Severity
+from octoc.diagnostics.rules.check import MISSING_KEY
 from octoc.diagnostics.rules.resolve import UNKNOWN_TOOL
 from octoc.diagnostics.suggest import near_miss
 from octoc.lists import name_list
@@ -35,6 +38,32 @@ def check_client_tools(build: Build, sink: DiagnosticSink) -> None:
                 _check_agent(document, dialect, sink)
         elif document.file.kind.role == "skills":
             _check_skill(document, sink)
+
+
+@lint_check(MISSING_KEY)
+def check_client_names(build: Build, sink: DiagnosticSink) -> None:
+    """Report an agent without `name` that the client leaves out, because its settings do not name the file either."""
+    documents = build.checked.documents
+    named = {
+        os.path.normpath(document.file.path.parent / value)
+        for document in documents
+        if isinstance(document.file.dialect, SettingsDialect)
+        for pattern in document.file.dialect.files
+        for _, value in values_at(document.values, pattern)
+        if isinstance(value, str)
+    }
+    for document in documents:
+        dialect = document.file.dialect
+        is_unnamed = isinstance(dialect, AgentDialect) and dialect.wants_name and "name" not in document.values
+        if is_unnamed and os.path.normpath(document.file.path) not in named:
+            sink.report(
+                MISSING_KEY,
+                "the file has no `name`, and no settings beside it name the agent",
+                at=document.place(),
+                notes=(dialect.effect,) if isinstance(dialect, AgentDialect) else (),
+                help="add `name`",
+                severity=Severity.WARNING,
+            )
 
 
 def _check_agent(document: Document, dialect: AgentDialect, sink: DiagnosticSink) -> None:

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 import attrs
 
+from octoc.compiler.fixes.edits import replaced
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.source import AgentSource
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_agents import EMPTY_TOOLS, LONG_DESCRIPTION, UNUSUAL_MODEL
-from octoc.diagnostics.suggest import did_you_mean
+from octoc.diagnostics.suggest import did_you_mean, near_miss
 from octoc.lists import name_list
 from octoc.plugin.lint import lint_check
 
@@ -20,6 +21,8 @@ _SENTENCE_FROM = 50
 _SENTENCE_BEFORE = 300
 # Source: Octo, tiers of models. Octo takes any other text for the name of a model, which contains one of the marks.
 _TIERS = ("high", "low", "default", "inherit")
+# Source: Claude Code, model configuration (2.1). Any other text is the name of a model.
+_CLAUDE_MODELS = ("sonnet", "opus", "haiku", "opusplan", "inherit", "default")
 _MARKS_OF_A_NAME = frozenset(".-/")
 
 
@@ -54,9 +57,18 @@ def check_descriptions(build: Build, sink: DiagnosticSink) -> None:
 
 @lint_check(UNUSUAL_MODEL)
 def check_models(build: Build, sink: DiagnosticSink) -> None:
-    """Report a `model` of an AGENT.md that is not a tier of Octo and does not look like the name of a model."""
+    """Report a `model` that Octo or Claude Code does not know and that does not look like the name of a model."""
     for agent in _markdown(build):
         model = agent.model
+        if agent.kind == "claude" and model and (near := near_miss(model, _CLAUDE_MODELS)):
+            at = agent.place.child("model")
+            sink.report(
+                UNUSUAL_MODEL,
+                f"Claude Code has no model `{model}`",
+                at=at,
+                help=f"did you mean `{near}`?",
+                fix=replaced(at, model, near, f"write `{near}`"),
+            )
         if agent.kind != "octo" or not model or model in _TIERS or _MARKS_OF_A_NAME & set(model):
             continue
         sink.report(

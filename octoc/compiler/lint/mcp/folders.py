@@ -47,6 +47,17 @@ def is_placeholder_user(name: str) -> bool:
     return plain in _PLACEHOLDERS or not plain or name[0] in "<[{$%" or name.lower().startswith(("your", "my-", "my_"))
 
 
+def home_of_person(text: str) -> tuple[int, int] | None:
+    """Return where `text` names the home folder of one person; None if it does not."""
+    matches = (match for match in _HOME.finditer(text) if is_person(match["user"]))
+    return next((match.span() for match in matches), None)
+
+
+def is_person(user: str) -> bool:
+    """Tell whether a user's name in a path is neither a usual account nor a placeholder."""
+    return user.lower() not in _ACCOUNTS and not is_placeholder_user(user)
+
+
 @lint_check(HOME_PATH)
 def check_homes(build: Build, sink: DiagnosticSink) -> None:
     """Report the paths into the home folder of one person, once for each file that a project shares."""
@@ -81,7 +92,7 @@ def _home_paths(server: ServerSource) -> Iterator[tuple[DefinitionText, re.Match
             user = match["user"]
             # After the colon of a mount the path is the container's.
             is_inside = is_container and value.text[: match.start()].endswith(":")
-            if user.lower() not in _ACCOUNTS and not is_placeholder_user(user) and not is_inside:
+            if is_person(user) and not is_inside:
                 yield value, match
                 break
 

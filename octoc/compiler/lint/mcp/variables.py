@@ -6,11 +6,15 @@ import attrs
 
 from octoc.compiler.lint.mcp.commands import has_shell, texts_of
 from octoc.compiler.model.build import Build
-from octoc.compiler.resolve.definitions import definitions, values_of
+from octoc.compiler.resolve.definitions import Definition, definitions, values_of
 from octoc.diagnostics.model import DiagnosticSink
+from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.lint_servers import OUTER_VARIABLE
 from octoc.plugin.lint import lint_check
 from octoc.references import find_references
+
+_SEPARATORS = frozenset(":; ,$")
+"""What separates the elements of a variable that is a list, which a value may extend; `$` begins another form."""
 
 
 @lint_check(OUTER_VARIABLE)
@@ -24,6 +28,8 @@ def check_variables(build: Build, sink: DiagnosticSink) -> None:
         server = definition.source
         if server.disabled:
             continue
+        for variable, text in server.env.items():
+            _check_own(definition, variable, text, sink)
         own = {name: value for name, value in server.env.items() if not _passes_on(name, value)}
         is_possible = any(f"{name}}}" in text for text in texts_of(server) for name in own)
         for value in values_of(server) if is_possible else ():
@@ -42,6 +48,25 @@ def check_variables(build: Build, sink: DiagnosticSink) -> None:
                     notes=(f"{definition.dialect.client} reads references from its own environment",),
                     help=f"write the value itself, or set `{name}` outside the file",
                 )
+
+
+def _check_own(definition: Definition, name: str, value: str, sink: DiagnosticSink) -> None:
+    """Report a variable that is made of itself and more, unless it is a list: such a value grows a search path."""
+    server = definition.source
+    text = value.strip()
+    match = next((one for one in find_references(text) if one.kind == "env" and one.name == name), None)
+    if match is None or match.default is not None or match.span == (0, len(text)):
+        return
+    if not _SEPARATORS.isdisjoint({text[match.span[1] :][:1], text[: match.span[0]][-1:]}):
+        return
+    sink.report(
+        OUTER_VARIABLE,
+        f"`env.{name}` of server `{server.name}` is made of `{name}` itself, which must be set outside the file",
+        at=server.place.child("env", name),
+        notes=(f"{definition.dialect.client} reads references from its own environment",),
+        help=f"set `{name}` outside the file, or take the value from a variable of another name",
+        severity=Severity.INFO,
+    )
 
 
 def _passes_on(name: str, value: str) -> bool:

@@ -198,7 +198,7 @@ def test_a_script_of_a_hook_that_is_not_there(tmp_path: Path, command: str, is_m
         (SETTINGS, {"permissions": {"allow": "Bash"}}, "OCT203"),
         (SETTINGS, {"env": {"GITHUB_TOKEN": "ghp_abcdefghijklmnopqrstuvwxyz0123456789"}}, "OCT340"),
         (SETTINGS, {"env": {"AWS_KEY_ID": f"AKIA{'QYLPMN5HFIQR7XYA'}"}}, "OCT725"),
-        (SETTINGS, {"env": {"GITHUB_TOKEN": "${GH}"}}, None),
+        (SETTINGS, {"env": {"GITHUB_TOKEN": "${GH}"}}, "OCT440"),
         (SETTINGS, '{"permissions": {}, // mine\n}', "OCT108"),
     ],
 )

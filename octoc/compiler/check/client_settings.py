@@ -1,0 +1,115 @@
+"""Settings of clients, by the rules of the client that reads them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from octoc.compiler.check.inspection import FileInspection, dotted
+from octoc.compiler.check.translate import report_errors
+from octoc.compiler.fixes.edits import replaced
+from octoc.compiler.inputs.claude.paths import is_missing
+from octoc.compiler.inputs.settings.clients import SettingsDialect, values_at
+from octoc.diagnostics.model import KeyPath, Place
+from octoc.diagnostics.rule import Severity
+from octoc.diagnostics.rules.check import UNKNOWN_FIELD
+from octoc.diagnostics.rules.claude import NAMED_FILE_MISSING
+from octoc.diagnostics.rules.lint_mcp import UNEXPANDED_REFERENCE
+from octoc.diagnostics.rules.resolve import UNKNOWN_TOOL
+from octoc.diagnostics.suggest import near_miss, slips_of
+
+if TYPE_CHECKING:
+    from jsonschema.protocols import Validator
+
+# Names in capitals are variables: other programs have references of their own, such as `${workspaceFolder}`.
+_FOREIGN = re.compile(r"\$\{(?:env:)?(?P<name>[A-Z_][A-Z0-9_]*)(?::-[^{}]*)?\}")
+_UNCLOSED = re.compile(r"\{env:(?P<name>\w+)(?![\w}])")
+
+
+def check_client_settings(values: Mapping[str, Any], inspection: FileInspection) -> None:
+    """Report what the client refuses, files that are not there, near misses of its tools, and references as text."""
+    dialect = inspection.file.dialect
+    if not isinstance(dialect, SettingsDialect):
+        return
+    if dialect.schema:
+        report_errors(_validator_of(dialect).iter_errors(values), attrs.evolve(inspection, effect=dialect.effect))
+    _check_list_of_servers(values, dialect, inspection)
+    for pattern in dialect.files:
+        for path, value in values_at(values, pattern):
+            _check_file(value, path, dialect, inspection)
+    for pattern in dialect.tools:
+        for path, value in values_at(values, pattern):
+            _check_tools(value, path, dialect, inspection)
+    for pattern in dialect.texts:
+        for path, value in values_at(values, pattern):
+            _check_reference(value, path, dialect, inspection)
+
+
+def _check_list_of_servers(values: Mapping[str, Any], dialect: SettingsDialect, inspection: FileInspection) -> None:
+    wanted = dialect.server_list
+    for key in sorted(map(str, values)) if wanted not in values else ():
+        if isinstance(values.get(key), Mapping) and slips_of(key, (wanted,)):
+            inspection.report(
+                UNKNOWN_FIELD,
+                f"{dialect.client} does not read `{key}`, so it has none of these servers",
+                (key,),
+                key=True,
+                help=f"did you mean `{wanted}`?",
+            )
+
+
+def _check_file(value: Any, path: KeyPath, dialect: SettingsDialect, inspection: FileInspection) -> None:
+    if not isinstance(value, str) or "://" in value or value.startswith("/") or not value.strip():
+        return
+    file = inspection.file.path
+    if is_missing(
+        file.parent if dialect.based_on == "folder" else Path(dialect.project_of(file) or file.parent), value
+    ):
+        inspection.report(
+            NAMED_FILE_MISSING,
+            f"`{dotted(path)}` names `{value}`, which is not there",
+            path,
+            help="paths begin in the folder of this file"
+            if dialect.based_on == "folder"
+            else "add it, or name another",
+            severity=Severity.WARNING,
+        )
+
+
+def _check_tools(value: Any, path: KeyPath, dialect: SettingsDialect, inspection: FileInspection) -> None:
+    for name in map(str, value) if isinstance(value, Mapping) else ():
+        near = near_miss(name, dialect.builtin)
+        if near is not None:
+            at = Place(file=inspection.file.display, path=(*path, name), part="key")
+            inspection.report(
+                UNKNOWN_TOOL,
+                f"{dialect.client} has no tool `{name}`",
+                (*path, name),
+                key=True,
+                help=f"did you mean `{near}`?",
+                severity=Severity.WARNING,
+                fix=replaced(at, name, near, f"write `{near}`"),
+            )
+
+
+def _check_reference(value: Any, path: KeyPath, dialect: SettingsDialect, inspection: FileInspection) -> None:
+    match = _FOREIGN.search(value) or _UNCLOSED.search(value) if isinstance(value, str) else None
+    if match is not None:
+        inspection.report(
+            UNEXPANDED_REFERENCE,
+            f"`{dotted(path)}` has a reference, which {dialect.client} passes on as text",
+            path,
+            help=f"write `{dialect.variable_named(match['name'])}`",
+        )
+
+
+@cache
+def _validator_of(dialect: SettingsDialect) -> Validator:
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator(dialect.schema)

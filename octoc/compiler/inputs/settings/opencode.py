@@ -1,0 +1,35 @@
+"""OpenCode's `opencode.json`, its servers left out.
+
+Source: OpenCode 1.17, `config/config.ts` and `config/agent.ts`: it refuses a configuration with a wrong permission, and
+replaces `{env:NAME}` and `{file:PATH}` in all its text.
+"""
+
+from octoc.compiler.inputs.agents.clients import object_schema
+from octoc.compiler.inputs.agents.opencode import OPENCODE as OPENCODE_AGENTS
+from octoc.compiler.inputs.mcp.opencode import OPENCODE as OPENCODE_SERVERS
+from octoc.compiler.inputs.settings.clients import SettingsDialect
+
+_AGENTS = {"type": "object", "additionalProperties": OPENCODE_AGENTS.schema}
+_OF_AGENTS = tuple((where, "*", key) for where in ("agent", "mode") for key in OPENCODE_AGENTS.tools)
+
+OPENCODE = SettingsDialect(
+    name="opencode",
+    client="OpenCode",
+    patterns=OPENCODE_SERVERS.patterns,
+    reads_comments=True,
+    server_list=OPENCODE_SERVERS.server_list,
+    variable=OPENCODE_SERVERS.variable,
+    effect=OPENCODE_AGENTS.effect,
+    schema=object_schema(
+        {
+            "agent": _AGENTS,
+            "mode": _AGENTS,
+            "permission": OPENCODE_AGENTS.schema["properties"]["permission"],
+            "instructions": {"type": "array", "items": {"type": "string"}},
+        }
+    ),
+    files=(("instructions", "*"),),
+    tools=(*((key,) for key in OPENCODE_AGENTS.tools), *_OF_AGENTS),
+    builtin=OPENCODE_AGENTS.builtin,
+    texts=(("provider", "*", "options", "*"), ("provider", "*", "options", "headers", "*")),
+)

@@ -1,0 +1,19 @@
+"""The manifests of Cursor's and Codex's plugins.
+
+Source: Cursor, plugins reference (2026-11); Codex, `core-plugins/src/manifest.rs` (June 2026). Paths begin in the
+plugin's folder.
+"""
+
+import attrs
+
+from octoc.compiler.inputs.settings.clients import SettingsDialect
+
+_PARTS = ("rules", "skills", "agents", "commands", "hooks", "mcpServers")
+
+CURSOR_PLUGIN = SettingsDialect(
+    name="cursor-plugin",
+    client="Cursor",
+    patterns=(".cursor-plugin/plugin.json",),
+    files=tuple(path for part in _PARTS for path in ((part,), (part, "*"))),
+)
+CODEX_PLUGIN = attrs.evolve(CURSOR_PLUGIN, name="codex-plugin", client="Codex", patterns=(".codex-plugin/plugin.json",))

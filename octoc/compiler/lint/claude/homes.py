@@ -1,0 +1,53 @@
+"""Home folders of one user in the settings that a project shares with everyone: rules, hooks and variables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+
+from octoc.compiler.inputs.claude.check_settings import scope_of
+from octoc.compiler.lint.mcp.folders import home_of_person
+from octoc.compiler.model.build import Build
+from octoc.diagnostics.model import DiagnosticSink, KeyPath
+from octoc.diagnostics.rule import Severity
+from octoc.diagnostics.rules.lint_servers import HOME_PATH
+from octoc.plugin.lint import lint_check
+
+_PARTS = ("hooks", "permissions", "env", "statusLine", "apiKeyHelper")
+
+
+@lint_check(HOME_PATH)
+def check_homes_of_settings(build: Build, sink: DiagnosticSink) -> None:
+    """Report the paths into the home folder of one person, once for each of the project's settings.
+
+    A rule of that person's is left over and does no harm; a hook fails for everyone else.
+    """
+    for document in build.checked.documents:
+        if document.file.kind.role != "permissions" or scope_of(document.file.path) != "project":
+            continue
+        found = [
+            (path, match)
+            for part in _PARTS
+            for path, text in _texts(document.values.get(part), (part,))
+            if (match := home_of_person(text)) is not None
+        ]
+        for path, match in sorted(found, key=lambda one: one[0][0] == "permissions")[:1]:
+            more = f" (and {len(found) - 1} more in this file)" if len(found) > 1 else ""
+            sink.report(
+                HOME_PATH,
+                f"`{path[0]}` names the home folder of one user{more}",
+                at=attrs.evolve(document.place(*path), within=match),
+                help="write a path relative to the project, such as `$CLAUDE_PROJECT_DIR/…` in a hook, or move it to "
+                "the user's own settings",
+                severity=Severity.INFO if path[0] == "permissions" else None,
+            )
+
+
+def _texts(value: Any, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict | list):
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _texts(item, (*path, key))

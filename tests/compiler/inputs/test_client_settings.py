@@ -1,0 +1,104 @@
+"""Settings of clients beside their servers, and what agents and hooks name: judged by each client's rules."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from octoc.compiler.checkup.check import check_target
+from octoc.compiler.checkup.target import CheckTarget
+from tests.compiler.dialects import findings
+
+CODEX, OPENCODE, SETTINGS = ".codex/config.toml", "opencode.json", ".claude/settings.json"
+CODEX_AGENT = 'description = "Ships"\ndeveloper_instructions = "Ship."\n'
+
+
+@pytest.mark.parametrize(
+    "path, text, expected",
+    [
+        (CODEX, '[model_providers.x]\nwire_api = "response"\n', [("OCT204", 2)]),
+        (CODEX, '[model_providers.x]\nwire_api = "responses"\n', []),
+        (CODEX, 'sandbox_mode = "readonly"\n', [("OCT204", 1)]),
+        (CODEX, '[mcp_server.x]\ncommand = "x"\n', [("OCT208", 1)]),
+        (CODEX, '[agents.ship]\nconfig_file = "agents/ship.toml"\n', [("OCT731", 2)]),
+        (OPENCODE, '{"agent": {"build": {"permission": {\n"edit": "prompt"}}}}', [("OCT204", 2)]),
+        (OPENCODE, '{"agent": {"build": {"permission": {"bash": {"*": "ask", "git *": "allow"}}}}}', []),
+        (OPENCODE, '{"agent": {"build": {"tools": {\n"webfecth": true}}}}', [("OCT321", 2)]),
+        (OPENCODE, '{"agent": {"build": {"tools": {"team_deploy": true}}}}', []),
+        (OPENCODE, '{"instructions": ["AGENTS.md", "docs/*.md", "https://docs.example/x.md"]}', [("OCT731", 1)]),
+        (OPENCODE, '{"provider": {"x": {"options": {\n"apiKey": "${X_KEY}"}}}}', [("OCT440", 2)]),
+        (OPENCODE, '{"provider": {"x": {"options": {\n"apiKey": "{env:X_KEY"}}}}', [("OCT440", 2)]),
+        (OPENCODE, '{"provider": {"x": {"options": {"apiKey": "{env:X_KEY}"}}}}', []),
+        (".cursor-plugin/plugin.json", '{"name": "x",\n"mcpServers": "./mcp/mcp.json"}', [("OCT731", 2)]),
+        (".cursor-plugin/plugin.json", '{"name": "x", "skills": "./.cursor-plugin/"}', []),
+        (".kiro/agents/a.json", '{"name": "a",\n"prompt": "file://./a.md"}', [("OCT731", 2)]),
+        (".kiro/agents/a.json", '{"name": "a", "prompt": "You ship."}', []),
+        (".codex/agents/ship.toml", CODEX_AGENT, [("OCT202", 0)]),
+        (".codex/agents/ship.toml", f'name = "ship"\n{CODEX_AGENT}', []),
+        (".claude/agents/a.md", "---\nname: a\ndescription: d\nmodel: hiaku\n---\nShip.\n", [("OCT457", 4)]),
+        (".claude/agents/a.md", "---\nname: a\ndescription: d\nmodel: claude-haiku-4\n---\nShip.\n", []),
+        (".claude/agents/a.md", "---\nname: a\ndesciption: d\n---\nShip.\n", [("OCT202", 3)]),
+        (SETTINGS, '{"includeCoAuthoredBy":\n"false"}', [("OCT203", 2)]),
+        (SETTINGS, '{"permissions": {\n"denied": ["Bash"]}}', [("OCT208", 2)]),
+        (SETTINGS, '{\n"deny": ["Bash"]}', [("OCT733", 2)]),
+        (SETTINGS, '{"env": {\n"PATH": "${PATH}:/opt/bin", "A": "x"}}', [("OCT440", 2)]),
+        (SETTINGS, '{"env": {"PRICE": "5$", "A": "$(x)"}}', []),
+        (SETTINGS, '{"statusLine": {"type": "command",\n"command": "/Users/ada/bin/status"}}', [("OCT761", 2)]),
+        (SETTINGS, '{"statusLine": {"type": "command", "command": "/home/runner/bin/status"}}', []),
+        (SETTINGS, '{"permissions": {"allow": ["Read(//home/ada/x/**)"]}}', []),
+        (".claude/settings.local.json", '{"env": {"A": "/Users/ada/bin"}}', []),
+        (".mcp.json", '{"mcpServers": {"a": {"command": "a",\n"env": {"K": "${env:K}"}}}}', [("OCT440", 2)]),
+        (".cursor/mcp.json", '{"mcpServers": {"a": {"command": "a", "env": {"K": "${env:K}"}}}}', []),
+        (CODEX, '[mcp_servers.a]\ncommand = "a"\nenv = { K = "${K:-0}" }\n', [("OCT440", 3)]),
+        (CODEX, '[mcp_servers.a]\ncommand = "bash"\nargs = ["-lc", "exec a ${K:-0}"]\n', []),
+    ],
+)
+def test_what_a_client_refuses_or_does_not_find(
+    path: str, text: str, expected: list[tuple[str, int]], tmp_path: Path
+) -> None:
+    """Each client's words, files, tools and references are its own; a finding is at the line of the mistake."""
+    assert [(code, line) for code, _, line in findings(tmp_path, path, text)] == expected
+
+
+def test_an_agent_that_settings_name_needs_no_name(tmp_path: Path) -> None:
+    """Codex takes the name of an agent from the table of its settings that names the file."""
+    agent = tmp_path / ".codex/agents/ship.toml"
+    agent.parent.mkdir(parents=True)
+    agent.write_text(CODEX_AGENT, encoding="utf-8")
+    assert findings(tmp_path, CODEX, '[agents.ship]\nconfig_file = "agents/ship.toml"\n') == []
+
+
+@pytest.mark.parametrize(
+    "command, is_missing",
+    [
+        ("node ./scripts/gone.js", True),
+        ("node ./scripts/there.js", False),
+        ("node elsewhere/gone.js", False),
+        ("bash .claude/gone.sh", True),
+        ("npm run gone.js", False),
+    ],
+)
+def test_a_hooks_script_in_a_folder_of_the_project(command: str, is_missing: bool, tmp_path: Path) -> None:
+    """A relative script is looked for where its folder is there; in any other folder the hook may run elsewhere."""
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / "scripts/there.js").write_text("", encoding="utf-8")
+    hooks = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": command}]}]}}
+    assert [code for code, *_ in findings(tmp_path, SETTINGS, json.dumps(hooks))] == ["OCT731"] * is_missing
+
+
+@pytest.mark.parametrize(
+    "env, is_reported",
+    [
+        ({"URL": "${URL}/api"}, True),
+        ({"TOKEN": "${TOKEN}"}, False),
+        ({"PATH": "${PATH}:/opt/bin"}, False),
+        ({"NODE_OPTIONS": "--inspect ${NODE_OPTIONS}"}, False),
+        ({"URL": "${URL:-https://x.example}/api"}, False),
+    ],
+)
+def test_a_variable_that_is_made_of_itself(env: dict[str, Any], is_reported: bool, tmp_path: Path) -> None:
+    """It needs the variable of the client's own environment, which is information; a list may grow."""
+    (tmp_path / ".mcp.json").write_text(json.dumps({"mcpServers": {"a": {"command": "a", "env": env}}}))
+    found = check_target(CheckTarget(root=tmp_path, folder=tmp_path), use_cache=False).diagnostics
+    assert [one.rule.code for one in found if one.rule.code == "OCT765"] == ["OCT765"] * is_reported
