@@ -17,6 +17,18 @@ def is_loopback(host: str) -> bool:
         return host.lower() == "localhost"
 
 
+_PRIVATE_ENDINGS = (".internal", ".local", ".localdomain", ".lan", ".intranet", ".corp", ".home", ".home.arpa", ".svc")
+
+
+def is_private_network(host: str) -> bool:
+    """Tell whether a host's name or address is one of a private network: no dot, a private ending or address range."""
+    host = host.strip("[]").lower().rstrip(".")
+    try:
+        return ipaddress.ip_address(host).is_private
+    except ValueError:
+        return "." not in host or host.endswith(_PRIVATE_ENDINGS)
+
+
 def origin(url: str) -> str:
     """Return scheme, host and port of a URL: its user, path and query may hold a credential."""
     parts = urlsplit(url)

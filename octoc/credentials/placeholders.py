@@ -9,7 +9,8 @@ import re
 
 _WORDS = (
     r"your|change[-_ ]?(?:me|it|this)|replace|remplace|ersetze|placeholder|insert|example|dummy|redacted|required|"
-    r"sample|todo|fixme|fake|mock|votre|here\Z|\b(?:my|test|demo)[-_ ]"
+    r"sample|todo|fixme|fake|mock|votre|here\Z|not[-_ ](?:needed|used)|unused|no[-_ ](?:key|auth)\b|"
+    r"\b(?:my|test|demo)[-_ ]"
 )
 _WHOLE = re.compile(
     r"(?i)<+[^<>]*>+|\[[A-Z _-]+\]|\{[A-Z _-]+\}|x{3}"

@@ -23,6 +23,8 @@ _NAMED_SEGMENT = re.compile(
     r"(?i)(?:project|org|organization|workspace|team|account|user|tenant|app|agent|site|space|database|page|commit|blob"
     r"|release|document|file|revision|tag)s?|tree|raw|archive|rev|sha|d"
 )
+_DEBUGGED = re.compile(r"(?i)wss?://[^/]*/devtools/(?:browser|page)/")
+"""An address of the Chrome DevTools protocol ends in the id of a browser or a page, which a restart changes."""
 _FORGES = ("github.com", "githubusercontent.com", "gitlab.com", "bitbucket.org", "codeberg.org", "huggingface.co")
 
 
@@ -41,6 +43,8 @@ def in_urls(text: str) -> Iterator[FoundCredential]:
         if is_held(match["name"], match["value"]):
             yield FoundCredential(*match.span("value"), match["name"])
     for match in _URL.finditer(text):
+        if _DEBUGGED.match(match[0]):
+            continue
         is_forge = match["host"].rpartition("@")[2].endswith(_FORGES)
         previous, start = "", match.start("path")
         for part in match["path"].split("/"):

@@ -123,6 +123,7 @@ class Dialect:
         secret_advice: how a secret stays out of the file, where the client has no references.
         reads_comments: the client reads JSON with comments and trailing commas.
         infers_transport: the client takes a server with a `url` and without a `type`.
+        url_advice: what to write instead of a `url`, where the client starts commands alone.
         refused_types: words of `type` that the client refuses -> what it takes.
         takes_any_name: servers may have names that no tool can have, such as `com.example`.
         takes_plain_references: the client replaces `${NAME}`.
@@ -169,6 +170,7 @@ class Dialect:
     secret_advice: str = ""
     reads_comments: bool = False
     infers_transport: bool = False
+    url_advice: str = ""
     refused_types: Mapping[str, str] = attrs.field(factory=dict)
     takes_any_name: bool = False
     takes_plain_references: bool = True

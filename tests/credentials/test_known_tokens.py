@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import datetime as dt
 import json
 import re
@@ -85,6 +86,14 @@ def test_a_short_text_may_hold_a_credential(text: str) -> None:
 def test_a_form_without_random_characters_is_no_token(shape: TokenShape) -> None:
     """A text that only shows the form is not reported."""
     assert not list(known_tokens(made_up(shape.example)))
+
+
+@pytest.mark.parametrize("end,count", [(1_600_000_000, 0), (1_600_000_000.5, 0), (4_000_000_000, 1), ("soon", 1)])
+def test_an_expired_json_web_token_is_no_secret(end: object, count: int) -> None:
+    """A token whose time had ended when the form was last looked at is one of a page of documentation."""
+    claims = ({"alg": "HS256"}, {"uid": "0f9Kd8sLq2Zx", "exp": end})
+    parts = [base64.urlsafe_b64encode(json.dumps(part).encode()).decode().rstrip("=") for part in claims]
+    assert len(list(known_tokens(".".join([*parts, "k3Jd9fLq2ZxPw8VbNm4RtYc7HsGa1UeXo6TiQzKp0Dy"])))) == count
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ SOURCES = [
     for path in sorted([*ROOT.glob("octoc/**/*.py"), *ROOT.glob("plugins/*/octoc_*/**/*.py")])
     if not path.is_relative_to(ROOT / "octoc" / "testing")  # which no user or model sees
 ]
-SHOWN = [path for path in ROOT.glob("tests/snapshots/*/*") if path.parent.name != "unseen"]
+SHOWN = [path for path in ROOT.glob("tests/snapshots/*/*") if path.parent.name not in ("unseen", "__pycache__")]
 _WORDS = re.compile(r"[A-Za-z]{2,}[,:;]? [a-z`\"'{(]")
 _HOLE = "{}"
 

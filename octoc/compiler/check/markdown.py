@@ -11,17 +11,19 @@ from octoc.compiler.check.fields import report_unknown_fields
 from octoc.compiler.check.inspection import FileInspection
 from octoc.compiler.check.mcp import check_entry
 from octoc.compiler.check.schemas import fields
+from octoc.compiler.inputs.agents.claude import CLAUDE
 from octoc.compiler.inputs.agents.keys import KEYS_OF_CLIENTS
 from octoc.compiler.inputs.agents.markdown import AGENT_MD
 from octoc.compiler.inputs.agents.octo import AGENT_FILE, AGENT_TYPES
 from octoc.compiler.inputs.agents.tool_lists import names_in
+from octoc.compiler.inputs.claude.plugin import is_claude_s
 from octoc.compiler.inputs.skill import MAX_NAME, OCTOMIND, SKILL, SkillClient, skill_client
 from octoc.compiler.model.documents import kept
 from octoc.compiler.scope.hosts import HOST_TOOLS, host_name
 from octoc.diagnostics.model import Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import check as rules
-from octoc.diagnostics.suggest import did_you_mean
+from octoc.diagnostics.suggest import did_you_mean, slips_of
 from octoc.lists import one_of
 from octoc.names import is_name
 
@@ -69,6 +71,7 @@ def check_agent(values: Mapping[str, Any], inspection: FileInspection) -> None:
     report_unknown_fields(
         values, fields(AGENT_MD) | restricting, (), inspection, open_ended=True, of_others=KEYS_OF_CLIENTS
     )
+    is_claude = inspection.file.dialect is CLAUDE
     name = values.get("name")
     if name is None:
         name = agent_name_from_path(inspection.file.display)
@@ -78,15 +81,18 @@ def check_agent(values: Mapping[str, Any], inspection: FileInspection) -> None:
             (),
             help=f"add `name: {name}`",
         )
-    elif not _USUAL_AGENT_NAME.match(name):
+    elif not _USUAL_AGENT_NAME.match(name) and "{{" not in name:
         inspection.report(
             rules.UNUSUAL_AGENT_NAME,
             f"agent name `{name}` is one that some clients refuse: expected lower-case letters, digits and `-`",
             ("name",),
             help=f"call it `{_usual(name)}`" if is_name(_usual(name)) else None,
+            # An agent outside of Claude Code's folders may be for any client.
+            severity=Severity.INFO if is_claude and not is_claude_s(inspection.file.path) else None,
         )
     written = values.get("type")
-    if written and written not in AGENT_TYPES:
+    # Claude Code reads no `type`, so another word there is the author's own.
+    if written and written not in AGENT_TYPES and (not is_claude or slips_of(written, AGENT_TYPES)):
         inspection.report(
             rules.UNEXPECTED_VALUE,
             f"unknown agent type `{written}`, so the agent is a worker: expected {one_of(AGENT_TYPES)}",

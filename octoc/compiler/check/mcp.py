@@ -175,10 +175,8 @@ def check_entry(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: 
             f"server `{name}` has a `url` and no `type`: {dialect.client} skips it, octoc takes it for `http`",
             (*path, "url"),
             key=True,
-            help='add `"type": "sse"`, or take the server\'s address of Streamable HTTP, with `"type": "http"`'
-            if _is_sse(entry["url"])
-            else 'add `"type": "http"`',
-            fix=_typed(path, inspection, entry["url"]),
+            help=dialect.url_advice or _type_advice(entry["url"]),
+            fix=None if dialect.url_advice else _typed(path, inspection, entry["url"]),
         )
     if "include_tools" in entry and "toolFilter" in entry:
         inspection.report(
@@ -224,6 +222,12 @@ def _typed(path: KeyPath, inspection: FileInspection, url: str) -> MakeFix | Non
         return None
     place = Place(file=inspection.file.display, path=(*path, "url"), part="key")
     return inserted_before(place, '"type": "http", ', 'add `"type": "http"`')
+
+
+def _type_advice(url: str) -> str:
+    if _is_sse(url):
+        return 'add `"type": "sse"`, or take the server\'s address of Streamable HTTP, with `"type": "http"`'
+    return 'add `"type": "http"`'
 
 
 def _is_sse(url: str) -> bool:

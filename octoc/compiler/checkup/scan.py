@@ -12,6 +12,7 @@ from pathlib import Path
 
 import attrs
 
+from octoc.compiler.checkup.foreign_agents import is_foreign_agent
 from octoc.compiler.checkup.kinds import Known, kind_from_content, kinds_from_path, known_as
 from octoc.compiler.discover.found import DiscoveredLists
 from octoc.compiler.discover.tap import PARTS, add_skills, add_tap
@@ -49,6 +50,7 @@ class Scan:
 @attrs.define
 class _Seen:
     files: list[tuple[Path, Known]] = attrs.field(factory=list)
+    without_servers: list[tuple[Path, Known]] = attrs.field(factory=list)
     taps: list[Path] = attrs.field(factory=list)
     skill_folders: list[Path] = attrs.field(factory=list)
     workspaces: list[Path] = attrs.field(factory=list)
@@ -71,7 +73,8 @@ def scan_folder(base: Path, folder: Path, settings: WorkspaceSettings, sink: Dia
             seen.taps.append(here)
         elif here.name == "skills" and not looks_like_tap(here.parent):
             seen.skill_folders.append(here)
-        seen.files.extend(_known_files(here, names, kinds))
+        for path, known in _known_files(here, names, kinds):
+            (seen.files if _has_servers(path, known) else seen.without_servers).append((path, known))
     root = WalkRoot(real=os.path.realpath(folder), what=f"`{display_path(base, folder)}`")
     projects = {folder, *(_project_of(*file) for file in seen.files if file[1].kind.role == "servers")}
     together: list[Discovered] = []
@@ -80,6 +83,9 @@ def scan_folder(base: Path, folder: Path, settings: WorkspaceSettings, sink: Dia
         taps = [tap for tap in seen.taps if _nearest(tap, projects) == project]
         skills = [path for path in seen.skill_folders if _nearest(path, projects) == project]
         together.extend(_of_project(base, inside, taps, skills, root, settings, sink))
+    # A client's settings without servers make no project, but there is something to check.
+    for path, known in seen.without_servers if not together else ():
+        together.extend(_alone(base, path, known, root, settings, sink))
     return Scan(together=tuple(together), workspaces=tuple(seen.workspaces))
 
 
@@ -155,10 +161,16 @@ def _of_project(
             attachments=(*own.attachments, *in_taps.attachments),
         )
     for path, known in mcp[1:]:
-        alone = DiscoveredLists(sink=sink)
-        _add(base, path, known, root, alone)
-        if alone.files:
-            yield Discovered(root=base, settings=settings, files=tuple(alone.files))
+        yield from _alone(base, path, known, root, settings, sink)
+
+
+def _alone(
+    base: Path, path: Path, known: Known, root: WalkRoot, settings: WorkspaceSettings, sink: DiagnosticSink
+) -> Iterator[Discovered]:
+    found = DiscoveredLists(sink=sink)
+    _add(base, path, known, root, found)
+    if found.files:
+        yield Discovered(root=base, settings=settings, files=tuple(found.files))
 
 
 def _add(base: Path, path: Path, known: Known, root: WalkRoot, found: DiscoveredLists) -> None:
@@ -188,7 +200,7 @@ def _known_files(folder: Path, names: list[str], kinds: FileKinds) -> Iterator[t
                 continue
             wanted = _looked_into(path, kinds) if known is None or known.kind.scan == "never" else known
             # Others use the names of these folders as well.
-            if wanted is not None and _is_wanted(path, wanted.kind) and _has_servers(path, wanted):
+            if wanted is not None and _is_wanted(path, wanted.kind):
                 yield path, wanted
 
 
@@ -210,7 +222,9 @@ def _looked_into(path: Path, kinds: FileKinds) -> Known | None:
     # What another client's own folder holds is in that client's form.
     if path.parent.parent.name.startswith(".") or not kinds.has_content_at(path):
         return None
-    return kind_from_content(path, head_of(path), kinds)
+    head = head_of(path)
+    known = kind_from_content(path, head, kinds)
+    return None if known is not None and is_foreign_agent(path, known, head) else known
 
 
 def _is_wanted(path: Path, kind: FileKind) -> bool:

@@ -6,7 +6,7 @@ import re
 
 import attrs
 
-from octoc.addresses import is_loopback
+from octoc.addresses import is_loopback, is_private_network
 from octoc.compiler.fixes.edits import MakeFix, replaced
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.resolved import Server
@@ -75,8 +75,11 @@ def _pinned(server: Server, package: Package) -> MakeFix | None:
 
 @lint_check(INSECURE_URL)
 def check_urls(build: Build, sink: DiagnosticSink) -> None:
-    """Report plain http to another machine: a warning in development, an error in production."""
-    mode = build.settings.mode
+    """Report plain http to another machine: a warning in development, an error in production.
+
+    Inside a private network, such as one of containers, it is usual.
+    """
+    severity = Severity.ERROR if build.settings.mode == "production" else Severity.WARNING
     for server in build.resolved.servers:
         if server.url is None:
             continue
@@ -87,5 +90,5 @@ def check_urls(build: Build, sink: DiagnosticSink) -> None:
                 f"server `{server.name}` is reached over plain http",
                 at=server.place.child("url"),
                 help="use https",
-                severity=Severity.ERROR if mode == "production" else Severity.WARNING,
+                severity=Severity.INFO if is_private_network(plain["host"]) else severity,
             )

@@ -11,9 +11,11 @@ from octoc.compiler.read.fences import FENCE, Split, opens, split
 from octoc.compiler.read.nodes import Positions, offset_to_line_column, report_duplicates
 from octoc.compiler.read.yaml import YamlError, YamlTree, parse_yaml
 from octoc.diagnostics.model import DiagnosticSink, Place, Span
+from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import read as rules
 
 _KEY = re.compile(r"([A-Za-z_][\w.-]*):[ \t]+(?=\S)")
+_FILLED_IN = re.compile(r"\{\{[^{}\n]*\}\}|\{%[^%\n]*%\}")
 # A value that starts with one of these is not a plain one.
 _NOT_PLAIN = frozenset("\"'|>[]{}&*!#%@`,?")
 
@@ -53,7 +55,15 @@ def read_front_matter(text: str, place: Place, sink: DiagnosticSink) -> FrontMat
     try:
         tree, lenient = _parse(yaml_text)
     except YamlError as error:
-        _report(error, text, parts, place, sink)
+        if _FILLED_IN.search(yaml_text):
+            sink.report(
+                rules.FRONT_MATTER_SYNTAX,
+                "front matter is a template, which octoc does not fill in",
+                at=Span(file=place.file, line=2, column=1, end_line=2, end_column=2),
+                severity=Severity.INFO,
+            )
+        else:
+            _report(error, text, parts, place, sink)
         return None
     for key in lenient:
         sink.report(

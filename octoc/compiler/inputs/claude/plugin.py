@@ -1,9 +1,18 @@
 """Claude Code's plugins and marketplaces: `plugin.json` and `marketplace.json` in `.claude-plugin/`."""
 
+from pathlib import Path
+
 from octoc.plugin.file_kinds import ANY, FileKind
 
 PLUGIN_FILE = ".claude-plugin/plugin.json"
 MARKETPLACE_FILE = ".claude-plugin/marketplace.json"
+_FOLDERS = (".claude", ".claude-plugin")
+
+
+def is_claude_s(path: Path) -> bool:
+    """Tell whether a file lies in a folder of Claude Code, or in a plugin or a marketplace."""
+    return not set(_FOLDERS).isdisjoint(path.parts) or any((above / _FOLDERS[1]).is_dir() for above in path.parents)
+
 
 CLAUDE_PLUGIN = FileKind(
     name="claude-plugin",

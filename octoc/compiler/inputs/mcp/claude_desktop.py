@@ -1,4 +1,8 @@
-"""Claude Desktop's file, which belongs to a user and not to a project."""
+"""Claude Desktop's file, which belongs to a user and not to a project. It has servers with a `command` alone.
+
+Source: Claude Desktop 0.13 strips a `url` from this file (seen on startdebugging.net, May 2026); remote servers are
+connectors of the account.
+"""
 
 from octoc.plugin.file_kinds import Dialect
 
@@ -10,6 +14,7 @@ CLAUDE_DESKTOP = Dialect(
     client="Claude Desktop",
     patterns=(_FILE,),
     is_in_project=False,
+    url_advice="add it as a connector, or start it with `npx mcp-remote <url>` as a command",
     user_files={
         "darwin": f"~/Library/Application Support/Claude/{_FILE}",
         "win32": f"%APPDATA%/Claude/{_FILE}",

@@ -106,7 +106,7 @@ def _check_refused(document: Document, dialect: AgentDialect, sink: DiagnosticSi
         help=f"write {advice}"
         if advice
         else "name tools that it has; a server's tool is written `mcp_<server>_<tool>`",
-        subject=f"{document.file.display} tools",
+        subject=f"{dialect.name} {' '.join(sorted(names))}",
     )
 
 

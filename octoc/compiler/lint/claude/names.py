@@ -104,8 +104,10 @@ def _report_server(
 
 
 def _check_slip(name: str, entry: Located[str], known: Iterable[str], sink: DiagnosticSink) -> None:
-    near = slips_of(name, known)
-    if near and name not in known:
+    # `Skill(name:*)` is of each skill whose name begins so.
+    beginning = name.removesuffix(" *")
+    near = slips_of(beginning, known)
+    if near and name not in known and not (beginning != name and any(one.startswith(beginning) for one in known)):
         sink.report(
             PERMISSION_WITHOUT_EFFECT,
             f"rule `{entry.value}` names nothing here",

@@ -1,0 +1,151 @@
+"""What a check of a folder says nothing of, or only as information: forms that the owners of real repositories mean."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from octoc.compiler.checkup.check import CheckOutcome, check_target
+from octoc.compiler.checkup.target import CheckTarget
+from octoc.credentials import credentials_in
+from octoc.diagnostics.rule import Severity
+
+AGENT = "---\nname: {name}\ndescription: Reviews a change\n{more}---\nYou review.\n"
+PLUGIN = '{"name": "acme", "version": "1.0.0", "description": "d", "author": {"name": "a"}}'
+
+
+def check(root: Path, files: Mapping[str, str]) -> CheckOutcome:
+    """Write `files`, and check the folder."""
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    return check_target(CheckTarget(root=root, folder=root), use_cache=False)
+
+
+def codes(outcome: CheckOutcome, least: Severity = Severity.WARNING) -> set[str]:
+    """Return the rules of the findings of a severity or above."""
+    return {one.rule.code for one in outcome.diagnostics if one.severity >= least}
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "tools:\n  - read_file\n  - grep\n",
+        "tools:\n- read_file\n",
+        "tools: read_file, grep\n",
+        "mode: primary\ntools:\n  write: true\n  edit: false\n",
+    ],
+)
+def test_an_agent_of_another_program_is_not_judged(tmp_path: Path, more: str) -> None:
+    """In a folder `agents` of no client, an agent whose tools Claude Code lacks is another program's."""
+    text = AGENT.format(name="reviewer", more=more)
+    assert (
+        codes(check(tmp_path, {"agents/reviewer.md": text, "agents/other.md": text.replace("name: reviewer\n", "")}))
+        == set()
+    )
+
+
+def test_an_agent_of_a_plugin_is_judged(tmp_path: Path) -> None:
+    """The same agent in a plugin of Claude Code has no tool there."""
+    files = {
+        ".claude-plugin/plugin.json": PLUGIN,
+        "agents/reviewer.md": AGENT.format(name="reviewer", more="tools: read_file, grep\n"),
+    }
+    assert "OCT321" in codes(check(tmp_path, files))
+
+
+@pytest.mark.parametrize("folder,found", [("", set()), (".claude/", {"OCT242"})])
+def test_names_with_capitals_matter_to_claude_code(tmp_path: Path, folder: str, found: set[str]) -> None:
+    """`Code Reviewer` is a warning in a folder of Claude Code, and information where any client may read the agent."""
+    outcome = check(tmp_path, {f"{folder}agents/reviewer.md": AGENT.format(name="Code Reviewer", more="")})
+    assert codes(outcome) == found
+    assert "OCT242" in codes(outcome, Severity.INFO)
+
+
+@pytest.mark.parametrize("written,found", [("agent", set()), ("subagent", set()), ("suprevisor", {"OCT204"})])
+def test_a_type_of_its_own_is_no_mistake_for_claude_code(tmp_path: Path, written: str, found: set[str]) -> None:
+    """Claude Code reads no `type`: only a slip of one of Octo's types is reported."""
+    files = {
+        ".claude-plugin/plugin.json": PLUGIN,
+        "agents/reviewer.md": AGENT.format(name="reviewer", more=f"type: {written}\n"),
+    }
+    assert codes(check(tmp_path, files)) == found
+
+
+@pytest.mark.parametrize(
+    "host,severity",
+    [
+        ("search:8080", "info"),
+        ("host.docker.internal:3000", "info"),
+        ("10.0.0.7", "info"),
+        ("192.168.1.4:80", "info"),
+        ("nas.local", "info"),
+        ("[fd00::7]:80", "info"),
+        ("8.8.8.8", "warning"),
+        ("crm.example.com", "warning"),
+        ("internal.example.com", "warning"),
+    ],
+)
+def test_plain_http_in_a_private_network_is_information(tmp_path: Path, host: str, severity: str) -> None:
+    """A service of docker compose, a private address or a private ending needs no https to be usual."""
+    servers = {"mcpServers": {"search": {"type": "http", "url": f"http://{host}/mcp"}}}
+    outcome = check(tmp_path, {".mcp.json": json.dumps(servers)})
+    assert [one.severity.label for one in outcome.diagnostics if one.rule.code == "OCT403"] == [severity]
+
+
+@pytest.mark.parametrize("value", ["{{DESCRIPTION}}", "{{ cookiecutter.text }} helps", "a\n{% if x %}: b\n{% endif %}"])
+def test_a_template_is_not_broken(tmp_path: Path, value: str) -> None:
+    """Front matter that a program fills in first is information."""
+    outcome = check(
+        tmp_path, {".claude/agents/reviewer.md": f"---\nname: reviewer\ndescription: {value}\n---\nText.\n"}
+    )
+    assert codes(outcome) == set()
+    assert "OCT114" in codes(outcome, Severity.INFO)
+
+
+def test_front_matter_with_other_braces_stays_broken(tmp_path: Path) -> None:
+    """A list that never ends is a mistake."""
+    outcome = check(tmp_path, {".claude/agents/reviewer.md": "---\nname: reviewer\ntools: [Read, {a\n---\nText.\n"})
+    assert "OCT114" in codes(outcome, Severity.ERROR)
+
+
+def test_the_id_of_a_debugged_browser_is_no_secret() -> None:
+    """An address of the Chrome DevTools protocol has an id that a restart changes; a token beside it is found."""
+    address = "ws://127.0.0.1:9222/devtools/{}/0b3e5a3c-6f0e-4c1b-9d52-7a1f2c3d4e5f"
+    for page in ("browser", "page"):
+        assert credentials_in(address.format(page)) == ()
+    assert credentials_in(address.format("browser").replace("devtools/browser", "connect"))
+    assert credentials_in(address.format("browser") + "?token=9fK2mQ7xL4vB8nR3")
+
+
+def test_claude_desktop_starts_commands_alone(tmp_path: Path) -> None:
+    """Claude Desktop does not read a `type`, so the help names a connector or a bridge, and there is no fix."""
+    servers = '{"mcpServers": {"docs": {"url": "https://docs.example/mcp"}}}'
+    outcome = check(tmp_path, {"claude_desktop_config.json": servers})
+    (found,) = [one for one in outcome.diagnostics if one.rule.code == "OCT224"]
+    assert "connector" in (found.help or "")
+    assert found.fix is None
+
+
+def test_settings_without_servers_are_something_to_check(tmp_path: Path) -> None:
+    """A client's settings file alone is read, and has no finding; beside servers it is not read."""
+    settings = "version: 1.2.1\ncache: true\n"
+    outcome = check(tmp_path, {"librechat.yaml": settings})
+    assert outcome.read == {tmp_path / "librechat.yaml"}
+    assert outcome.diagnostics == ()
+    outcome = check(tmp_path, {".mcp.json": '{"mcpServers": {"a": {"command": "x"}}}'})
+    assert outcome.read == {tmp_path / ".mcp.json"}
+
+
+def test_a_rule_on_skills_may_be_of_a_prefix(tmp_path: Path) -> None:
+    """`Skill(name:*)` is of each skill whose name begins so; a slip of a name is reported."""
+    skills = {
+        f".claude/skills/{name}/SKILL.md": f"---\nname: {name}\ndescription: Builds.\n---\nBuild.\n"
+        for name in ("building-agents", "building-tools")
+    }
+    rules = ["Skill(building-agents:*)", "Skill(building-:*)", "Skill(building-agents)"]
+    settings = json.dumps({"permissions": {"allow": rules}})
+    assert codes(check(tmp_path, {**skills, ".claude/settings.json": settings})) == set()
+    settings = json.dumps({"permissions": {"allow": ["Skill(biulding-agents:*)"]}})
+    assert codes(check(tmp_path, {".claude/settings.json": settings})) == {"OCT728"}
