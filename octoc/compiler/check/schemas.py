@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from octoc.compiler.check.quick_validator import quick_validator
 from octoc.compiler.inputs.mcp.servers import MCP
 from octoc.data import schemas_dir
 from octoc.plugin.file_kinds import FileKind
@@ -35,9 +36,7 @@ def _shipped(name: str) -> Mapping[str, Any]:
 @cache
 def validator_of(kind: FileKind) -> Validator:
     """Return the validator of `kind`. As JSON Schema has it, `3.0` is a whole number too."""
-    from jsonschema import Draft202012Validator
-
-    return Draft202012Validator(schema_of(kind), registry=_registry())
+    return quick_validator()(schema_of(kind), registry=_registry())
 
 
 def fields(kind: FileKind, *pointer: str) -> frozenset[str]:
