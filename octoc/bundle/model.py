@@ -482,6 +482,7 @@ class Bundle:
     skills: tuple[SkillEntry, ...] = ()
     agents: tuple[AgentEntry, ...] = ()
     encoder: Encoder | None = None
+    second_encoder: Encoder | None = None
     gate: Gate | None = None
     plugins: Mapping[str, str] = attrs.field(factory=dict)
     deps: tuple[DepEntry, ...] = ()

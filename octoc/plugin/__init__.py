@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         LoginState,
         PluginError,
         PythonTool,
+        SecondEmbedder,
         ServerTarget,
         TokenCounter,
         Transport,
@@ -81,7 +82,7 @@ else:
             ),
             "octoc.plugin.protocols": (
                 "AskingConnection ConnectFailedError Connection Embedder Explainer FailedCall Host LanguageEmbedder "
-                "Login LoginState PluginError PythonTool ServerTarget TokenCounter Transport"
+                "Login LoginState PluginError PythonTool SecondEmbedder ServerTarget TokenCounter Transport"
             ),
             "octoc.results": (
                 "ContentPart FailureKind ListedTool Progress ServerListing ToolCall ToolFailure ToolResult Truncation"
@@ -132,6 +133,7 @@ __all__ = [
     "RoutedMessage",
     "Rule",
     "Scope",
+    "SecondEmbedder",
     "ServerListing",
     "ServerTarget",
     "Severity",

@@ -56,6 +56,16 @@ class LanguageEmbedder(Embedder, Protocol):
         ...
 
 
+@runtime_checkable
+class SecondEmbedder(LanguageEmbedder, Protocol):
+    """An encoder for the languages that a workspace's own encoder does not cover; its vectors compare with those."""
+
+    @property
+    def space(self) -> str:
+        """The identity of the encoder that its vectors compare with."""
+        ...
+
+
 @attrs.frozen(kw_only=True)
 class ServerTarget:
     """A server with every reference resolved: what a transport connects to. What may be secret never shows in repr.

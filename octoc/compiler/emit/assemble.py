@@ -92,6 +92,7 @@ def assemble(build: Build, root: Path, *, plugins: Mapping[str, str], inputs: st
         skills=tuple(_skill(skill, texts) for skill in sorted(resolved.skills, key=lambda skill: skill.source.name)),
         agents=tuple(_agents(build, texts)),
         encoder=_encoder(build.embedded),
+        second_encoder=build.embedded.second,
         gate=build.calibrated.gate,
         plugins=dict(plugins),
         deps=tuple(_dependency(found, texts, folders, is_run=is_run) for found in resolved.dependencies),

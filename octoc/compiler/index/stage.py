@@ -9,7 +9,7 @@ import attrs
 
 from octoc.compiler.cache.store import cache_key
 from octoc.compiler.context import Context
-from octoc.compiler.embed.coverage import covered_languages
+from octoc.compiler.embed.coverage import covered_languages, second_encoder
 from octoc.compiler.embed.encoder_findings import SEARCH, is_chosen, report_failed, report_missing
 from octoc.compiler.embed.encoder_settings import settings_in_bundle
 from octoc.compiler.model.build import Build
@@ -140,6 +140,7 @@ def _with_vectors(build: Build, tools: Sequence[ToolText], embedder: Embedder, c
                 languages=covered_languages(embedder, build.resolved.capabilities),
                 encoder_files=files,
                 encoder_settings=own,
+                second=second_encoder(embedder, settings, context),
             )
         texts = [[tool.server, tool.name, tool.description, *tool.triggers] for tool in tools]
         search = SearchIndex(arrays=arrays, made_of=cache_key(embedded.identity, texts))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
-from octoc.bundle.model import Gate, Registry, ServerDefinition, ToolPolicy
+from octoc.bundle.model import Encoder, Gate, Registry, ServerDefinition, ToolPolicy
 from octoc.compiler.calibrate.needs.library import Need
 from octoc.compiler.model.documents import Program
 from octoc.compiler.model.located import Located
@@ -190,7 +190,7 @@ class Embedded:
     `encoder_files` are what the bundle ships, by plain name; empty with ship_encoder = false. `encoder_settings` are
     what its plugin gets where the bundle runs: no path of this machine. `encoder` is the encoder itself, for the
     stage that encodes more: opening it costs what forty texts do. `languages` are those that vectors cover, with those
-    of the triggers; empty if they cover every language.
+    of the triggers; empty if they cover every language. `second` is the encoder of messages in other languages.
     """
 
     encoder: Embedder | None = attrs.field(default=None, eq=False, repr=False)
@@ -203,6 +203,7 @@ class Embedded:
     phrases: NDArray[np.float32] | None = None
     encoder_files: Mapping[str, bytes] = attrs.field(factory=dict, repr=False)
     encoder_settings: Mapping[str, str] = attrs.field(factory=dict)
+    second: Encoder | None = None
 
 
 @attrs.frozen(kw_only=True)

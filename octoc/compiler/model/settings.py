@@ -55,11 +55,13 @@ class RoutingSettings:
     """`[routing]`. `threshold`, `margin` and `top_k` belong to the octomind gate; None is the gate's own default.
 
     `fixtures` are patterns over paths in the workspace: what `octoc test` runs; `background` such patterns of texts for
-    no capability. `precision` is the share of right activations that a threshold is chosen for; None is the profile's.
+    no capability. `other_languages` is the encoder of messages that `encoder` does not cover, empty for none.
+    `precision` is the share of right activations that a threshold is chosen for; None is the profile's.
     """
 
     encoder: str = "minilm-l6"
     encoder_settings: Mapping[str, str] = attrs.field(factory=dict)
+    other_languages: str = ""
     gate: GateKind = "calibrated"
     threshold: float | None = None
     margin: float | None = None
