@@ -13,7 +13,7 @@ import attrs
 from octoc.compiler.check.inspection import FileInspection, dotted
 from octoc.compiler.check.translate import report_errors
 from octoc.compiler.fixes.edits import replaced
-from octoc.compiler.inputs.claude.paths import is_missing
+from octoc.compiler.inputs.claude.paths import is_missing, is_users_own
 from octoc.compiler.inputs.settings.clients import SettingsDialect, values_at
 from octoc.diagnostics.model import KeyPath, Place
 from octoc.diagnostics.rule import Severity
@@ -67,6 +67,8 @@ def _check_file(value: Any, path: KeyPath, dialect: SettingsDialect, inspection:
     if not isinstance(value, str) or "://" in value or value.startswith("/") or not value.strip():
         return
     file = inspection.file.path
+    if dialect.based_on == "project" and is_users_own(file.parent):
+        return
     if is_missing(
         file.parent if dialect.based_on == "folder" else Path(dialect.project_of(file) or file.parent), value
     ):

@@ -131,15 +131,15 @@ def _at(values: Any, path: KeyPath) -> Any:
 
 
 def _report(use: _Use, near: tuple[str, ...], sink: DiagnosticSink) -> None:
-    # Connectors and servers of users often have the same name in another case.
-    is_other_case = use.name.lower() in {name.lower() for name in near}
+    # Connectors and servers of users often have the same name in another case or with other separators.
+    is_same = _WORDS.sub("", use.name.lower()) in {_WORDS.sub("", name.lower()) for name in near}
     fix = replaced(use.place, use.name, sanitize(near[0]), f"write `{near[0]}`") if len(near) == 1 else None
     sink.report(
         UNKNOWN_SERVER,
         f"`{use.text}` names server `{use.name}`, which no file here defines",
         at=use.place,
         help=f"did you mean {one_of(near)}?",
-        severity=Severity.INFO if is_other_case else Severity.WARNING,
+        severity=Severity.INFO if is_same else Severity.WARNING,
         subject=f"{use.place.file}:{use.name}",
         fix=fix,
     )

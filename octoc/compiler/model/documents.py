@@ -159,8 +159,9 @@ class Document:
 
     `headers` are the `# Key: value` lines of a TOML file's leading comments, by key as written.
     `comments` are those leading comments, and every other comment that holds `{{`, which Octomind would resolve.
-    `body` is the text after the front matter. `digest` is sha256 of the file's bytes, in hex. `cut`: check has taken
-    something out of `values`. `converted` says where the values of a client's own form stand in its file.
+    `body` is the text after the front matter, and `body_line` the line where it begins. `digest` is sha256 of the
+    file's bytes, in hex. `cut`: check has taken something out of `values`. `converted` says where the values of a
+    client's own form stand in its file.
     """
 
     file: FoundFile
@@ -169,6 +170,7 @@ class Document:
     headers: Mapping[str, str] = attrs.field(factory=dict)
     comments: tuple[Comment, ...] = ()
     body: str = ""
+    body_line: int = 1
     cut: bool = False
     converted: Converted | None = None
 

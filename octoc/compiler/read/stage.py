@@ -143,11 +143,14 @@ def _parsed(file: FoundFile, text: str, digest: str, sink: DiagnosticSink) -> Do
         from octoc.compiler.read.frontmatter import read_front_matter  # loads PyYAML
 
         found = read_front_matter(text, place, sink)
-        return None if found is None else Document(file=file, values=found.values, digest=digest, body=found.body)
+        if found is None:
+            return None
+        line = text.count("\n", 0, len(text) - len(found.body)) + 1
+        return Document(file=file, values=found.values, digest=digest, body=found.body, body_line=line)
     if syntax == "json":
         comments: Comments = "refused"
         if file.dialect.reads_comments:
-            comments = "own" if file.dialect.is_settings else "allowed"
+            comments = "own" if file.dialect.is_settings or kind.role == "other" else "allowed"
         values = read_json(text, place, sink, comments=comments)
         return None if values is None else Document(file=file, values=values, digest=digest)
     if syntax == "yaml":

@@ -31,7 +31,7 @@ NAMED_FILE_MISSING = rule(
     "OCT731",
     "named-file-missing",
     "Settings, an agent, a plugin or a marketplace name a file or folder that is not there.",
-    kinds=groups.CLAUDE_HOOKS | groups.CLAUDE_PLUGINS | groups.CLIENT_SETTINGS | groups.CLIENT_AGENTS,
+    kinds=groups.CLAUDE_HOOKS | groups.CLAUDE_PLUGINS | groups.CLIENT_SETTINGS | groups.CLIENT_AGENTS | groups.SKILLS,
 )
 DANGEROUS_PERMISSION = rule(
     "OCT732",

@@ -29,7 +29,6 @@ def findings(root: Path, files: Mapping[str, Any]) -> list[Diagnostic]:
     "name, is_slip",
     [
         ("pull-request", True),
-        ("pull_requests", True),
         ("pull-reqeusts", True),
         ("sepcs", True),
         ("pull-requests", False),
@@ -66,9 +65,10 @@ def test_each_list_of_tools_that_names_servers(tmp_path: Path, path: str, conten
     assert (found.span and found.span.file, found.severity) == (path, Severity.WARNING)
 
 
-def test_another_case_is_information(tmp_path: Path) -> None:
-    """A connector or a server of the user may have the name of a server of the project in another case."""
-    (found,) = findings(tmp_path, {".claude/settings.json": {"permissions": {"allow": ["mcp__Specs__read"]}}})
+@pytest.mark.parametrize("name", ["Specs", "pull_requests", "pullrequests"])
+def test_another_case_is_information(tmp_path: Path, name: str) -> None:
+    """A connector or a user's server may have a name of the project in another case or with other separators."""
+    (found,) = findings(tmp_path, {".claude/settings.json": {"permissions": {"allow": [f"mcp__{name}__read"]}}})
     assert found.severity == Severity.INFO
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from octoc.compiler.check.inspection import FileInspection
 from octoc.compiler.fixes.edits import renamed
 from octoc.compiler.inputs.claude.hooks import check_hooks
+from octoc.compiler.inputs.claude.paths import is_users_own
 from octoc.compiler.inputs.claude.permissions import LISTS, Skipped, overruled, why_skipped
 from octoc.compiler.inputs.claude.settings import LOCAL_SETTINGS_FILE, SETTINGS_FILE
 from octoc.compiler.inputs.claude.tools import (
@@ -37,8 +38,6 @@ from octoc.lists import one_of
 
 # Source: Claude Code, issue 46889 (2.1, April 2026): `env` is text.
 _REFERENCE = re.compile(r"\$\{(?:env:)?[A-Z_][A-Z0-9_]*(?::-[^{}]*)?\}|\$[A-Z_][A-Z0-9_]*\b")
-_USERS_OWN = ("dotfiles", "dotclaude")
-"""Words in the name of a repository whose settings are those of one user."""
 
 
 def check_settings(values: Mapping[str, Any], inspection: FileInspection) -> None:
@@ -82,7 +81,7 @@ def scope_of(path: Path) -> str:
     if not path.match(SETTINGS_FILE) and not path.match(LOCAL_SETTINGS_FILE):
         return "managed"
     home = path.parent.parent
-    if home == Path.home() or any(word in part.lower() for part in home.parts for word in _USERS_OWN):
+    if home == Path.home() or is_users_own(home):
         return "user"
     return "local" if path.match(LOCAL_SETTINGS_FILE) else "project"
 

@@ -18,6 +18,13 @@ _OWN = ".claude"
 _WILD = re.compile(r"[*?$`{}<>~]")
 _MADE = frozenset({"node_modules", "dist", "build", "out", "target", ".venv", "venv", "bin", ".output"})
 """Folders that builds and package managers fill, so that a repository may lack them."""
+_USERS_OWN = ("dotfiles", "dotclaude", ".config")
+"""Words in the names of folders whose settings are those of one user."""
+
+
+def is_users_own(folder: Path) -> bool:
+    """Tell whether the settings in `folder` are those of one user, for every project."""
+    return any(word in part.lower() for part in folder.parts for word in _USERS_OWN)
 
 
 def is_missing(folder: Path, path: str) -> bool:
