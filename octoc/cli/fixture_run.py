@@ -17,14 +17,21 @@ if TYPE_CHECKING:
 
 
 def fixture_folder(workspace: Path | None, bundle: Path | None, files: Sequence[Path]) -> Path:
-    """Return the folder whose fixtures, limits and routing.lock count; a bundle and files need no workspace."""
+    """Return the folder whose fixtures, limits and locks count; a bundle and files need no workspace.
+
+    A folder with skills needs no octoc.toml either.
+    """
     from octoc.cli.workspace import workspace_root
+    from octoc.compiler.workspace.evals import has_skills
 
     try:
         return workspace_root(workspace)
     except UnavailableError:
         if workspace is None and bundle is not None and files:
             return Path.cwd()
+        folder = (workspace or Path()).absolute()
+        if bundle is None and folder.is_dir() and has_skills(folder):
+            return folder
         raise
 
 

@@ -255,8 +255,7 @@ def _print(found: dict[str, Any]) -> None:
         "tools": (("tool", "description"), lambda e: (e["id"], one_line(e["description"]))),
         "tokens": (
             ("agent", "tools", "everything bound", "octoc's tools", "octoc"),
-            lambda e: (e["name"], e["tools"], f"{e['everything']}{'+' if e['unrecorded'] else ''}", e["octoc_tools"],
-                       e["octoc"]),
+            lambda e: (e["name"], e["tools"], e["everything"], e["octoc_tools"], e["octoc"]),
         ),
     }  # fmt: skip
     sections = [section for section in SECTIONS if section in found]
@@ -265,11 +264,13 @@ def _print(found: dict[str, Any]) -> None:
         if section == "tokens":
             title = f"tokens in each request (counter: {entries['counter']}, approximate)"
             entries = entries["agents"]
-            if any(entry["unrecorded"] for entry in entries):
-                title += "; +: and tools of servers without a snapshot, whose cost is unknown"
         names, row = columns[section]
         if section == "skills" and not any("why" in entry for entry in entries):  # known for one agent only
             names, row = ("skill", "description"), lambda e: (e["name"], one_line(e["description"]))
-        print_table(title, names, [row(entry) for entry in entries])
+        rows = [row(entry) for entry in entries]
+        if section == "tokens" and any(entry["unrecorded"] for entry in entries):  # the cost of their tools is unknown
+            names = (*names, "unrecorded servers")
+            rows = [(*cells, entry["unrecorded"]) for cells, entry in zip(rows, entries, strict=True)]
+        print_table(title, names, rows)
         if section != sections[-1]:
             click.echo()

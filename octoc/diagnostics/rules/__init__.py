@@ -34,6 +34,7 @@ _MODULES = (
     "lock",
     "bundle",
     "plugin",
+    "evals",
     "claude",
     "renamed",
     "internal",
