@@ -75,6 +75,8 @@ class Expansion:
 
 def find_references(text: str) -> tuple[Reference, ...]:
     """Return every reference in `text`, in its order."""
+    if "{" not in text:
+        return ()
     return tuple(reference for _, reference in _forms(text) if reference is not None)
 
 

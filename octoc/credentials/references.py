@@ -20,6 +20,8 @@ OPAQUE = "\0"
 
 def without_references(text: str) -> str:
     """Return a text of the same length with each reference replaced by `OPAQUE`; its default stays."""
+    if "$" not in text and "{" not in text and "%" not in text:
+        return text
     text = REFERENCE.sub(_hidden, text)
     return _BARE_REFERENCE.sub(lambda match: _filled(match) if is_secret_name(match["name"]) else match[0], text)
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import attrs
 
 from octoc.bundle.digest import sha256_hex
-from octoc.routing.clean import clean_intent, is_routable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -59,6 +58,8 @@ def _alone(build: Build) -> Iterator[tuple[RoutingFixture, str]]:
     """Yield each fixture without an earlier message, with its intent: a follow-up depends on the earlier message."""
     if build.settings.routing.precision is None:
         return
+    from octoc.routing.clean import clean_intent, is_routable  # compiles many patterns, which a check never needs
+
     for fixture in build.resolved.fixtures.messages:
         intent = clean_intent(fixture.text)
         if not fixture.before and is_routable(intent):

@@ -12,7 +12,6 @@ from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.plugin import ENCODER_MISSING
 from octoc.installation import install_command
 from octoc.plugin import Embedder, LanguageEmbedder, PluginError, SecondEmbedder
-from octoc.routing.languages import languages_of
 
 _SHIPPED, _PLUGIN, _PACKAGE = "use-multilingual", "embed-multilingual", "octoc-embed-multilingual"
 
@@ -24,6 +23,8 @@ def covered_languages(embedder: Embedder, capabilities: Sequence[Capability]) ->
     """
     if not isinstance(embedder, LanguageEmbedder):
         return ()
+    from octoc.routing.languages import languages_of  # loads the words of a search, which a check never needs
+
     triggers = [[trigger.value for trigger in capability.triggers] for capability in capabilities]
     return tuple(sorted({*embedder.languages, *languages_of(texts for texts in triggers if texts)}))
 

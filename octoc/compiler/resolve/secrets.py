@@ -118,6 +118,8 @@ def _url(server: ServerSource, refer: Refer) -> str | None:
     place = server.place.child("url")
     url = _without_defaults(server.url, "", "`url`", place, refer)
     found = credentials_in(url)
+    if not found:
+        return url
     # A token in the path has no name, so the variable replaces the whole URL.
     if any(one.name in {"", "url"} for one in found):
         return refer(_variable(server.name, "url"), "`url`", place, url)

@@ -50,7 +50,7 @@ def resolved(kind: FileKind, node: dict[str, Any]) -> tuple[FileKind, dict[str, 
     """Return the subschema that a reference of `node` leads to, and the kind whose schema has it."""
     while "$ref" in node:
         address, _, pointer = node["$ref"].partition("#")
-        kind = next((other for other in KINDS if address == schema_of(other)["$id"]), kind)
+        kind = next((other for other in KINDS if address == schema_of(other).get("$id")), kind)
         found: Any = schema_of(kind)
         for step in pointer.strip("/").split("/"):
             found = found[step]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cached_property
 
 import attrs
 
@@ -14,14 +15,19 @@ class SuspiciousPhrase:
 
     what: str
     hints: tuple[str, ...]
-    pattern: re.Pattern[str]
+    written: str
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """Compiled when a hint is first seen."""
+        return re.compile(self.written, _FLAGS)
 
 
 _FLAGS = re.IGNORECASE | re.VERBOSE | re.DOTALL | re.MULTILINE
 
 
 def _sign(what: str, hints: str, pattern: str) -> SuspiciousPhrase:
-    return SuspiciousPhrase(what=what, hints=tuple(hints.split()), pattern=re.compile(pattern, _FLAGS))
+    return SuspiciousPhrase(what=what, hints=tuple(hints.split()), written=pattern)
 
 
 _SECRET_FILES = (
