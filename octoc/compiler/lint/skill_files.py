@@ -12,7 +12,6 @@ from octoc.diagnostics.model import DiagnosticSink, Span
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.claude import NAMED_FILE_MISSING
 from octoc.diagnostics.suggest import near_miss
-from octoc.lists import one_of
 from octoc.plugin.lint import lint_check
 
 # A link, or a path after a blank, a quote or a variable with the skill's folder.
@@ -23,9 +22,9 @@ _PATH = re.compile(
 
 @lint_check(NAMED_FILE_MISSING)
 def check_skill_files(build: Build, sink: DiagnosticSink) -> None:
-    """Report the paths in a skill's text whose folder lies beside it and has no such file.
+    """Report the paths in a skill's text that are a slip of a file beside it.
 
-    It is a warning where the folder has a file of a near name: other paths may be examples, or made by the skill.
+    Any other path may be an example, a file of the project, or one that the skill makes.
     """
     texts = {document.file.display: document for document in build.checked.documents}
     for skill in build.resolved.skills:
@@ -36,14 +35,17 @@ def check_skill_files(build: Build, sink: DiagnosticSink) -> None:
             inside = posixpath.dirname(path)
             names = {posixpath.basename(one) for one in folder.resources if posixpath.dirname(one) == inside}
             near = near_miss(posixpath.basename(path), names)
+            if near is None:
+                continue
+            span = Span(
+                file=document.file.display, line=line, column=column, end_line=line, end_column=column + len(path)
+            )
             sink.report(
                 NAMED_FILE_MISSING,
                 f"the text of skill `{skill.source.name}` names `{path}`, which is not there",
-                at=Span(
-                    file=document.file.display, line=line, column=column, end_line=line, end_column=column + len(path)
-                ),
-                help=f"did you mean `{inside}/{near}`?" if near else f"`{inside}/` has {one_of(sorted(names)[:5])}",
-                severity=Severity.WARNING if near else Severity.INFO,
+                at=span,
+                help=f"did you mean `{inside}/{near}`?",
+                severity=Severity.WARNING,
                 subject=f"{document.file.display}:{path}",
             )
 

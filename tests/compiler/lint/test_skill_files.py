@@ -16,14 +16,14 @@ from octoc.diagnostics.rule import Severity
         ("See [the schema](references/schemas.md).", Severity.WARNING),
         ("See [the schema](references/schemas.md#tables).", Severity.WARNING),
         ("Run ${CLAUDE_SKILL_DIR}/scripts/get_dif.sh", Severity.WARNING),
-        ("Write the plan to references/plan.md first.", Severity.INFO),
+        ("Write the plan to references/plan.md first.", None),
         ("Run `bash scripts/get_diff.sh` and see [it](./references/schema.md).", None),
         ("Run `bash src/scripts/get_dif.sh` or docs/gone.md or scripts/lib/gone.sh.", None),
         ("See https://host.example/scripts/get_dif.sh", None),
     ],
 )
 def test_a_path_in_the_text_of_a_skill(text: str, severity: Severity | None, tmp_path: Path) -> None:
-    """A near name of a file beside the skill is a warning, any other missing file information."""
+    """A slip of a file beside the skill is a warning; any other path may be an example or made by the skill."""
     skill = tmp_path / ".claude/skills/ship"
     for path in ("scripts/get_diff.sh", "references/schema.md"):
         (skill / path).parent.mkdir(parents=True, exist_ok=True)
