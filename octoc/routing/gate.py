@@ -24,6 +24,9 @@ CALIBRATED_THRESHOLDS: Mapping[str, float] = MappingProxyType(
 NEEDS_THRESHOLDS: Mapping[str, float] = MappingProxyType({"eager": 0.38, "balanced": 0.50, "cautious": 0.67})
 """Thresholds for a gate learned with the library of needs, which weighs nearby examples (`octoc.routing.rerank`)."""
 
+EXAMPLES_THRESHOLDS: Mapping[str, float] = MappingProxyType({"eager": 0.28, "balanced": 0.38, "cautious": 0.55})
+"""Thresholds for a gate that weighs nearby examples, none of them of a need."""
+
 WORDS_THRESHOLDS: Mapping[str, float] = CALIBRATED_THRESHOLDS
 """Thresholds for the model of words only."""
 

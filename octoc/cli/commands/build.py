@@ -130,9 +130,9 @@ def _print_rows(header: Sequence[str], rows: Sequence[Sequence[str | int]], *, e
 
 def _gate_notes(outcome: BuildOutcome) -> list[str]:
     """Return how the gate was made if that was unusual: infos are hidden by default."""
-    from octoc.diagnostics.rules.plugin import GATE_METHOD, THRESHOLD_CHOSEN
+    from octoc.diagnostics.rules.plugin import NEEDS_UNUSED, THRESHOLD_CHOSEN
 
-    return [found.message for found in outcome.diagnostics if found.rule in (GATE_METHOD, THRESHOLD_CHOSEN)]
+    return [found.message for found in outcome.diagnostics if found.rule in (NEEDS_UNUSED, THRESHOLD_CHOSEN)]
 
 
 def _print_json(outcome: BuildOutcome) -> None:

@@ -15,21 +15,13 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 
 from octoc.compiler.calibrate.examples import nearby
-from octoc.compiler.calibrate.regress import Matrix, Weights, regress, regress_wide, ridge
+from octoc.compiler.calibrate.regress import Weights, regress, regress_wide
 from octoc.compiler.calibrate.texts import COUNTER_WEIGHT, Example
-from octoc.routing.features import Hashed, TfIdf, fit
+from octoc.routing.features import TfIdf, fit
 from octoc.routing.follow_up import cues
 
 MAX_FEATURES = 4000
 STRENGTH = 5.0
-MANY = 300
-"""Minimum number of capabilities for the second method: ridge regression over hashed n-grams."""
-
-HASHED = 1024
-PENALTY = 0.3
-SHARPNESS = 12.0
-"""Factor that turns the outcomes of ridge regression, near 0 and 1, into logits."""
-
 FOLLOW_STRENGTH = 20.0
 WHOLE_WEIGHT = 0.03
 """A message of the library is complete by itself: each is an example, of little weight, of no follow-up."""
@@ -37,7 +29,7 @@ WHOLE_WEIGHT = 0.03
 WIDE_STRENGTH = 20.0
 WIDE_FEATURES = 2000
 WORDS_SHARE = 0.6
-"""With the library of needs: a lower penalty, since there are more examples, and n-grams weigh less than vectors."""
+"""With further examples: a lower penalty, since there are more examples, and n-grams weigh less than vectors."""
 
 Vectors = Mapping[str, NDArray[np.float32]]
 Learned = tuple[dict[str, Any], dict[str, NDArray[np.generic]]]
@@ -51,37 +43,30 @@ def fit_classifier(
     Args:
         found: the workspace's training texts and the background; at least one of a capability and one of the
             background.
-        library: further examples, of the library of needs; the model of only words does not use them.
+        library: further examples, of the background and of needs; the model of only words does not use them.
         vectors: the vector of each text, shape (d,), L2-normalised; None trains on only words.
         follow: text -> whether it follows up an earlier one.
 
     Returns: `data` and `arrays` as `octoc.routing.classifier.Classifier.of` reads them, weights as float16.
     """
     classes = sorted({example.capability for example in found if example.capability is not None})
-    many = len(classes) >= MANY
-    data: dict[str, Any] = {"classes": classes, "method": "ridge" if many else "logistic"}
-    arrays: dict[str, NDArray[np.generic]] = {}
-    ngrams: TfIdf | Hashed
-    if many:
-        ngrams, size = Hashed(HASHED), HASHED
-        data["hashed"] = HASHED
-    else:
-        # Counter-triggers repeat the triggers' wording, so they would only count it twice.
-        counted = [example for example in found if example.weight != COUNTER_WEIGHT]
-        if library:
-            counted = [example for example in counted if example.own]
-        vocabulary, idf = fit((example.text for example in counted), WIDE_FEATURES if library else MAX_FEATURES)
-        ngrams, size = TfIdf.of(vocabulary, idf), len(vocabulary)
-        data["grams"] = vocabulary
-        arrays["idf"] = np.array(idf, np.float32)
-    words = _Task.of(found, classes)
-    spoken = _lexical(found, ngrams, size)
-    rows, bias = words.learn(_dense(spoken) if many else spoken, many=many)
+    data: dict[str, Any] = {"classes": classes, "method": "logistic"}
+    # Counter-triggers repeat the triggers' wording, so they would only count it twice.
+    counted = [example for example in found if example.weight != COUNTER_WEIGHT]
+    if library:
+        counted = [example for example in counted if example.own]
+    vocabulary, idf = fit((example.text for example in counted), WIDE_FEATURES if library else MAX_FEATURES)
+    ngrams = TfIdf.of(vocabulary, idf)
+    data["grams"] = vocabulary
+    arrays: dict[str, NDArray[np.generic]] = {"idf": np.array(idf, np.float32)}
+    spoken = _lexical(found, ngrams)
+    nothing = np.zeros((len(found), 0), np.float32)
+    rows, bias = _Task.of(found, classes).learn(nothing, spoken, STRENGTH)
     arrays |= {"word_weights": _turned(rows), "word_bias": bias.astype(np.float32)}
     if vectors is not None:
-        lexical = vstack([spoken, _lexical(library, ngrams, size)], format="csr") if library else spoken
-        arrays |= _full([*found, *library], classes, vectors, lexical, many=many, wide=bool(library))
-        if library and not many:
+        lexical = vstack([spoken, _lexical(library, ngrams)], format="csr") if library else spoken
+        arrays |= _full([*found, *library], classes, vectors, lexical, wide=bool(library))
+        if library:
             data["nearby"], examples = nearby([*found, *library], classes, vectors)
             arrays |= examples
         whole = [example.text for example in library if example.need]
@@ -103,11 +88,8 @@ class _Task:
         labels = [len(classes) if example.capability is None else number[example.capability] for example in found]
         return cls(np.array(labels), np.array([example.weight for example in found]), len(classes) + 1)
 
-    def learn(self, features: Matrix | csr_matrix, *, many: bool) -> Weights:
-        if not many:
-            return regress(features, self.labels, self.weights, self.classes, STRENGTH)
-        rows, bias = ridge(features, self.labels, self.weights, self.classes, PENALTY)
-        return rows * SHARPNESS, bias * SHARPNESS
+    def learn(self, dense: NDArray[np.float32], sparse: csr_matrix, strength: float) -> Weights:
+        return regress_wide(dense, sparse, self.labels, self.weights, self.classes, strength)
 
 
 def _full(
@@ -116,7 +98,6 @@ def _full(
     vectors: Vectors,
     lexical: csr_matrix,
     *,
-    many: bool,
     wide: bool,
 ) -> dict[str, NDArray[np.generic]]:
     """Return the arrays of the model over vectors and n-grams; `lexical` has a row for each of `found`."""
@@ -124,12 +105,9 @@ def _full(
     own = [example for example in found if example.own]
     mean = np.stack([vectors[example.text] for example in own]).mean(axis=0).astype(np.float32)
     centred = np.stack([vectors[example.text] for example in found]).astype(np.float32) - mean
-    if wide and not many:
-        lexical = (lexical * np.float32(WORDS_SHARE)).tocsr()
-        rows, bias = regress_wide(centred, lexical, task.labels, task.weights, task.classes, WIDE_STRENGTH)
-        rows[:, len(mean) :] *= WORDS_SHARE
-    else:
-        rows, bias = task.learn(np.concatenate([centred, _dense(lexical)], axis=1), many=many)
+    share = WORDS_SHARE if wide else 1.0
+    rows, bias = task.learn(centred, (lexical * np.float32(share)).tocsr(), WIDE_STRENGTH if wide else STRENGTH)
+    rows[:, len(mean) :] *= share
     dense, grams = rows[:, : len(mean)], rows[:, len(mean) :]
     return {
         "mean": mean,
@@ -163,14 +141,9 @@ def _follow(follow: Mapping[str, bool], whole: Sequence[str], vectors: Vectors) 
     }
 
 
-def _lexical(found: Sequence[Example], ngrams: TfIdf | Hashed, size: int) -> csr_matrix:
+def _lexical(found: Sequence[Example], ngrams: TfIdf) -> csr_matrix:
     rows = [ngrams.transform(example.text) for example in found]
     starts = np.cumsum([0, *(len(columns) for columns, _ in rows)])
     columns = np.concatenate([columns for columns, _ in rows])
     values = np.concatenate([values for _, values in rows]).astype(np.float32)
-    return csr_matrix((values, columns, starts), shape=(len(found), size))
-
-
-def _dense(sparse: csr_matrix) -> Matrix:
-    rows: Matrix = sparse.toarray()
-    return rows
+    return csr_matrix((values, columns, starts), shape=(len(found), len(ngrams.idf)))

@@ -18,9 +18,10 @@ from octoc.compiler.context import Context
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.resolved import Calibrated
 from octoc.compiler.model.settings import WorkspaceSettings
-from octoc.diagnostics.rules.plugin import GATE_METHOD, PRECISION_UNMET, THRESHOLD_CHOSEN
+from octoc.diagnostics.rules.plugin import NEEDS_UNUSED, PRECISION_UNMET, THRESHOLD_CHOSEN
 from octoc.routing.gate import (
     CALIBRATED_THRESHOLDS,
+    EXAMPLES_THRESHOLDS,
     NEEDS_THRESHOLDS,
     OCTOMIND_MARGIN,
     OCTOMIND_NEWER_THRESHOLD,
@@ -42,7 +43,7 @@ OCTOMIND_PROFILES: Mapping[str, float] = {"public": OCTOMIND_THRESHOLD, "newest"
 """The thresholds of Octomind's published version and of its newest code, which have the same margin."""
 
 BALANCED = "balanced"
-RECIPE = 9
+RECIPE = 10
 """Version of the training method, so that no cache returns the gate of an older method."""
 
 
@@ -80,7 +81,9 @@ def calibrated_of(build: Build, context: Context) -> Calibrated:
         "max_per_message": routing.max_per_message,
         "words_threshold": WORDS_THRESHOLDS[profile],
     }
-    thresholds = NEEDS_THRESHOLDS if "nearby" in learned else CALIBRATED_THRESHOLDS
+    thresholds = CALIBRATED_THRESHOLDS
+    if "nearby" in learned:
+        thresholds = NEEDS_THRESHOLDS if learned["needs"] else EXAMPLES_THRESHOLDS
     threshold = thresholds[profile]
     if routing.precision is not None:
         by_fixtures = _by_fixtures(build, data, arrays, {"vectors": thresholds, "words": WORDS_THRESHOLDS})
@@ -92,8 +95,13 @@ def calibrated_of(build: Build, context: Context) -> Calibrated:
             "asked": routing.precision,
             **{how: attrs.asdict(chosen) for how, chosen in by_fixtures.items() if chosen is not None},
         }
-    if learned["method"] == "ridge":
-        _report_method(len(learned["classes"]), settings, context)
+    if learned["needs_unused"]:
+        context.sink.report(
+            NEEDS_UNUSED,
+            f"the library of needs helps too few of {len(learned['classes'])} capabilities, judged by their own "
+            "triggers: the gate does not use it",
+            at=settings.place,
+        )
     gate = Gate(kind="calibrated", threshold=threshold, data=data, arrays=tuple(sorted(arrays)))
     return Calibrated(gate=gate, arrays=arrays, made_of=digest)
 
@@ -147,14 +155,6 @@ def _report_precision(
         )
 
 
-def _report_method(classes: int, settings: WorkspaceSettings, context: Context) -> None:
-    context.sink.report(
-        GATE_METHOD,
-        f"{classes} capabilities: the gate is a ridge regression over hashed n-grams, not a logistic regression",
-        at=settings.place,
-    )
-
-
 def _learned(build: Build, context: Context) -> tuple[Mapping[str, Any], Arrays, str]:
     """Return the classifier's data and arrays, and the digest of their training data.
 
@@ -171,15 +171,20 @@ def _learned(build: Build, context: Context) -> tuple[Mapping[str, Any], Arrays,
         return (*cached, digest)
     context.progress(_WHAT, 0, 1)
     from octoc.compiler.calibrate.fit import fit_classifier
-    from octoc.compiler.calibrate.matching import library_examples, match
+    from octoc.compiler.calibrate.matching import helpful, library_examples, match
 
     library: tuple[Example, ...] = ()
     matches: tuple[Match, ...] = ()
+    unused = False
     if vectors is not None and needs:
         matches = match(build.resolved.capabilities, needs, vectors)
+        unused = bool(matches) and not helpful(build.resolved.capabilities, matches, vectors)
+        if unused:
+            matches = tuple(found for found in matches if found.need in build.resolved.needs)
         library = tuple(library_examples(matches))
     data, arrays = fit_classifier(found, library, vectors, follow_up_lines())
     data["needs"] = {found.need.name: found.capability for found in matches if found.capability is not None}
+    data["needs_unused"] = unused
     context.progress(_WHAT, 1, 1)
     for name, array in arrays.items():
         context.cache.put_array(KIND, cache_key(key, name), array)

@@ -16,10 +16,10 @@ ENCODER_FAILED = rule(
     "encoder-failed",
     "The encoder could not be loaded or could not encode a text.",
 )
-GATE_METHOD = rule(
+NEEDS_UNUSED = rule(
     "OCT704",
-    "gate-method",
-    "There are so many capabilities that another method with its own threshold learns the gate.",
+    "needs-unused",
+    "The library of needs does not help the capabilities of this workspace, so the gate does not use it.",
     Severity.INFO,
 )
 THRESHOLD_CHOSEN = rule(

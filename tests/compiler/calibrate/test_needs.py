@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from octoc.compiler.calibrate.fit import MANY, fit_classifier
-from octoc.compiler.calibrate.matching import library_examples, match, nearness
+from octoc.compiler.calibrate.fit import fit_classifier
+from octoc.compiler.calibrate.matching import Match, helpful, library_examples, match, nearness
 from octoc.compiler.calibrate.needs.library import Need, library_texts, shipped_needs
 from octoc.compiler.calibrate.texts import Example, examples, follow_up_lines, further_background
 from octoc.compiler.model.located import Located
@@ -131,29 +131,43 @@ def test_follow_ups_are_learned_too() -> None:
 
 
 @pytest.mark.parametrize("encoder", [True, False])
-def test_many_capabilities_are_learned_by_ridge_regression(encoder: bool) -> None:
-    """From 300 capabilities on the second method serves, with and without vectors, and finds each one's own words."""
+def test_many_capabilities_are_learned_by_the_same_method(encoder: bool) -> None:
+    """300 capabilities are learned as a few are, with and without vectors, and each one's own words are found."""
     many = tuple(
-        capability(f"cap{n}", f"handle thing{n} now", f"open thing{n}", f"thing{n} report") for n in range(MANY)
+        capability(f"cap{n}", f"handle thing{n} now", f"open thing{n}", f"thing{n} report") for n in range(300)
     )
     found = examples(many)
     known = vectors(many) if encoder else None
     data, arrays = fit_classifier(found, (), known, follow_up_lines())
-    assert (data["method"], "grams" in data) == ("ridge", False)
+    assert (data["method"], "grams" in data) == ("logistic", True)
     classifier = Classifier.of(data, arrays)
     names = tuple(one.name for one in many)
     right = 0
-    for number in range(0, MANY, 30):
+    for number in range(0, 300, 30):
         message = f"please report thing{number}"
         shares, _ = classifier.probabilities(message, vector(message) if encoder else None, names)
         right += max(names, key=shares.__getitem__) == f"cap{number}"
     assert right >= 8
 
 
-def test_fewer_capabilities_are_learned_by_logistic_regression() -> None:
-    """Below 300 the first method serves, over a vocabulary of the workspace's own n-grams."""
+def test_the_vocabulary_is_that_of_the_workspace() -> None:
+    """Words of only the further examples are in no n-gram."""
     data, _ = fit_classifier(
         examples(CAPABILITIES), (Example("rain", None, 0.1),), vectors() | {"rain": vector("rain")}, {}
     )
     assert data["method"] == "logistic"
     assert "rain" not in data["grams"]
+
+
+RIVALS = (
+    capability("logs", "show the logs", "show me the logs"),
+    capability("maps", "show the map", "show me the map"),
+)
+
+
+@pytest.mark.parametrize("says,expected", [(("open first second",), True), ((), False)])
+def test_needs_help_if_they_leave_triggers_likely(says: tuple[str, ...], expected: bool) -> None:
+    """A need whose messages are like the triggers of its capability helps; without a match none does."""
+    matches = [Match(Need("of-logs", "", says), "logs" if says else None)]
+    texts = [*says, *(trigger.value for one in RIVALS for trigger in one.triggers)]
+    assert helpful(RIVALS, matches, {text: vector(text) for text in texts}) == expected

@@ -194,11 +194,12 @@ def test_a_few_needs_of_its_own_make_a_gate(tmp_path: Path) -> None:
     assert gate_of(outcome).data["classes"] == ["clock", "notes"]
 
 
-def test_the_second_method_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where so many capabilities are there that the gate is learned by another method, the build says so."""
-    monkeypatch.setattr("octoc.compiler.calibrate.fit.MANY", 2)
-    outcome = workspace(tmp_path).build(plugins_of(Fake()))
+def test_a_library_that_does_not_help_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a helpful need the gate learns from none, and the build reports it."""
+    monkeypatch.setattr("octoc.compiler.calibrate.matching.HELPED", 2.0)
+    outcome = workspace(tmp_path, needs=True).build(plugins_of(Fake()))
     assert "OCT704" in {found.rule.code for found in outcome.diagnostics}
+    assert gate_of(outcome).data["needs"] == {}
 
 
 @pytest.mark.parametrize("profile,threshold", [("public", 0.55), ("newest", 0.45)])
