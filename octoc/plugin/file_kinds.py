@@ -121,6 +121,8 @@ class Dialect:
         replacements: patterns in texts, and what replaces them: a client's references as octoc's.
         hints: keys that other clients read and this one does not -> what to write instead.
         secret_advice: how a secret stays out of the file, where the client has no references.
+        adds_to_others: the file adds to servers that other files define, and defines none: no workspace names it.
+        holds_secrets: the file is the client's place for secrets, outside of version control.
         reads_comments: the client reads JSON with comments and trailing commas.
         infers_transport: the client takes a server with a `url` and without a `type`.
         url_advice: what to write instead of a `url`, where the client starts commands alone.
@@ -168,6 +170,8 @@ class Dialect:
     replacements: tuple[tuple[str, str], ...] = ()
     hints: Mapping[str, str] = attrs.field(factory=dict)
     secret_advice: str = ""
+    adds_to_others: bool = False
+    holds_secrets: bool = False
     reads_comments: bool = False
     infers_transport: bool = False
     url_advice: str = ""

@@ -16,7 +16,9 @@ from octoc.compiler.workspace.octomind_taps import octomind_taps
 from octoc.plugin.file_kinds import Dialect
 
 Run = Callable[..., Any]
-CLIENTS = [(one, pattern) for one in DIALECTS if one.kind == MCP.name for pattern in one.patterns]
+CLIENTS = [
+    (one, pattern) for one in DIALECTS if one.kind == MCP.name and not one.adds_to_others for pattern in one.patterns
+]
 
 
 OWN_WORDS: dict[str, dict[str, Any]] = {

@@ -17,7 +17,8 @@ def server_files(folder: Path) -> Iterator[str]:
 
     Raises: OSError when a folder or file may not be read.
     """
-    clients = [one for one in FileKinds().dialects if one.kind == MCP.name and not one.beside]
+    known = FileKinds().dialects
+    clients = [one for one in known if one.kind == MCP.name and not (one.beside or one.adds_to_others)]
     for client in sorted(clients, key=lambda one: one.rank):
         for pattern in client.patterns:
             for path in sorted(folder.glob(pattern)):

@@ -16,7 +16,7 @@ from octoc.compiler.inputs.agents.manifest import AGENT_MANIFEST
 from octoc.compiler.inputs.agents.markdown import AGENT_MD
 from octoc.compiler.inputs.agents.octo import OCTO
 from octoc.compiler.inputs.capability import CAPABILITY_CONFIG, CAPABILITY_PROVIDER
-from octoc.compiler.inputs.claude.plugin import CLAUDE_MARKETPLACE, CLAUDE_PLUGIN
+from octoc.compiler.inputs.claude.plugin import CLAUDE_HOOKS, CLAUDE_MARKETPLACE, CLAUDE_PLUGIN
 from octoc.compiler.inputs.claude.settings import CLAUDE_SETTINGS
 from octoc.compiler.inputs.mcp.amazon_q import AMAZON_Q
 from octoc.compiler.inputs.mcp.amp import AMP
@@ -31,14 +31,14 @@ from octoc.compiler.inputs.mcp.continue_dev import CONTINUE, CONTINUE_JSON
 from octoc.compiler.inputs.mcp.copilot import COPILOT
 from octoc.compiler.inputs.mcp.crush import CRUSH
 from octoc.compiler.inputs.mcp.cursor import CURSOR
-from octoc.compiler.inputs.mcp.docker import DOCKER
+from octoc.compiler.inputs.mcp.docker import DOCKER, DOCKER_REGISTRY
 from octoc.compiler.inputs.mcp.factory import FACTORY
 from octoc.compiler.inputs.mcp.gemini import GEMINI
 from octoc.compiler.inputs.mcp.goose import GOOSE, GOOSE_RECIPE
 from octoc.compiler.inputs.mcp.junie import JUNIE
 from octoc.compiler.inputs.mcp.kiro import KIRO
 from octoc.compiler.inputs.mcp.librechat import LIBRECHAT
-from octoc.compiler.inputs.mcp.mcp_agent import MCP_AGENT
+from octoc.compiler.inputs.mcp.mcp_agent import MCP_AGENT, MCP_AGENT_SECRETS
 from octoc.compiler.inputs.mcp.opencode import OPENCODE
 from octoc.compiler.inputs.mcp.roo import ROO
 from octoc.compiler.inputs.mcp.servers import MCP
@@ -48,6 +48,7 @@ from octoc.compiler.inputs.mcp.visual_studio import VISUAL_STUDIO
 from octoc.compiler.inputs.mcp.vscode import VSCODE
 from octoc.compiler.inputs.mcp.windsurf import WINDSURF
 from octoc.compiler.inputs.mcp.zed import ZED
+from octoc.compiler.inputs.mcpb import MCPB
 from octoc.compiler.inputs.octomind import OCTOMIND
 from octoc.compiler.inputs.octopus_export import OCTOPUS_EXPORT
 from octoc.compiler.inputs.published import FASTMCP, REGISTRY_SERVER, SKILLS_LOCK
@@ -70,15 +71,15 @@ T = TypeVar("T")
 KINDS = (
     *(WORKSPACE, MCP, CAPABILITY_CONFIG, CAPABILITY_PROVIDER, AGENT_MANIFEST, AGENT_MD, SKILL),
     *(SNAPSHOT, FIXTURES, NEEDS, EXPANDED, SCOPES, OCTOPUS_EXPORT, BACKGROUND),
-    *(CLAUDE_SETTINGS, CLAUDE_PLUGIN, CLAUDE_MARKETPLACE, CLIENT_AGENT, CLIENT_SETTINGS),
-    *(FASTMCP, REGISTRY_SERVER, SKILLS_LOCK),
+    *(CLAUDE_SETTINGS, CLAUDE_PLUGIN, CLAUDE_MARKETPLACE, CLAUDE_HOOKS, CLIENT_AGENT, CLIENT_SETTINGS),
+    *(FASTMCP, REGISTRY_SERVER, SKILLS_LOCK, MCPB),
 )
 """octoc's own kinds of files."""
 DIALECTS = (
     *(CLAUDE, CLAUDE_DESKTOP, CURSOR, VSCODE, VISUAL_STUDIO, OCTO, claude_agents.CLAUDE, OCTOMIND),
     *(CODEX, OPENCODE, GEMINI, ZED, KIRO, AMAZON_Q, JUNIE, ROO, CLINE, TRAE, WINDSURF, FACTORY, COPILOT),
     *(LIBRECHAT, MCP_AGENT, GOOSE, GOOSE_RECIPE, CONTINUE, CONTINUE_JSON, APM, CRUSH, AMP, CODEX_PLUGIN),
-    DOCKER,
+    *(DOCKER, DOCKER_REGISTRY, MCP_AGENT_SECRETS),
     *(CLAUDE_MANAGED, PLUGIN, OTHER_PLUGIN, PLUGIN_MANIFEST, UNNAMED),
     *CLIENT_AGENTS,
     *(CODEX_SETTINGS, OPENCODE_SETTINGS, CODEX_MANIFEST, CURSOR_MANIFEST),

@@ -18,7 +18,7 @@ SNAPSHOT = FileKind(
     ),
     check="octoc.compiler.check.snapshots:check_snapshot",
     workspace_files=("snapshots/*.json",),
-    recognize=lambda values: {"tools", "server"} <= values.keys(),
+    recognize=lambda values: {"tools", "server"} <= values.keys() and not isinstance(values["server"], dict),
     key=lambda path: {"server": path.stem},
     scan="beside-servers",
     structure="octoc.compiler.structure.stage:snapshot",

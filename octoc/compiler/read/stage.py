@@ -44,7 +44,7 @@ def read_files(discovered: Discovered, context: Context) -> Documents:
         digests[file.display] = source.digest
         if source.text is None:
             continue
-        report_known_tokens(file.display, source.text, context.sink)
+        _report_tokens(file, source.text, context.sink)
         dialect = context.file_kinds.dialect_of_text(file.kind, file.path, file.dialect, source.text)
         document = parse(attrs.evolve(file, dialect=dialect), source.text, source.digest, context.sink)
         if document is not None:
@@ -79,6 +79,11 @@ def read_files(discovered: Discovered, context: Context) -> Documents:
         scripts=scripts,
         dep_files=dep_files,
     )
+
+
+def _report_tokens(file: FoundFile, text: str, sink: DiagnosticSink) -> None:
+    if not file.dialect.holds_secrets:
+        report_known_tokens(file.display, text, sink)
 
 
 def input_digests(discovered: Discovered) -> dict[str, str]:

@@ -30,5 +30,8 @@ GRANTED = SCOPES | AGENT_MD
 """Files that say which tools an agent gets."""
 CLAUDE_SETTINGS = frozenset({"claude-settings"})
 CLAUDE_PLUGINS = frozenset({"claude-plugin", "claude-marketplace"})
-CLAUDE_HOOKS = CLAUDE_SETTINGS | frozenset({"claude-plugin"})
+CLAUDE_HOOKS = CLAUDE_SETTINGS | frozenset({"claude-plugin", "claude-hooks"})
 """Files of Claude Code that define hooks."""
+MCPB = frozenset({"mcpb-manifest"})
+NAMING = CLAUDE_SETTINGS | MCPB
+"""Files that name what another part of the repository defines."""

@@ -47,3 +47,21 @@ UNDEFINED_IN_FILE = Rule(
     scope=Scope.FILE,
     kinds=groups.PROVIDERS,
 )
+REFUSED_BY_MCPB = Rule(
+    "OCT776",
+    "refused-by-mcpb",
+    "The program that packs MCP bundles refuses a manifest.",
+    Severity.WARNING,
+    scope=Scope.FILE,
+    kinds=groups.MCPB,
+    excludes=True,
+)
+UNDEFINED_NAME = Rule(
+    "OCT777",
+    "undefined-name",
+    "A file names a plugin or an option that the repository does not define.",
+    Severity.WARNING,
+    scope=Scope.FILE,
+    kinds=groups.NAMING,
+    excludes=True,
+)

@@ -59,6 +59,8 @@ class AcmePlugin:
         ("mcp", "/p/.windsurf/mcp_config.json", "windsurf", "/p"),
         ("mcp", "/p/.factory/mcp.json", "factory", "/p"),
         ("mcp", "/p/.github/mcp.json", "copilot", "/p"),
+        ("mcp", "/p/.docker/mcp/registry.yaml", "docker-registry", "/p"),
+        ("mcp", "/p/mcp_agent.secrets.yaml", "mcp-agent-secrets", "/p"),
         ("agent-md", "/p/agents/scout/AGENT.md", "octo", "/p/agents/scout"),
         ("agent-md", "/p/.claude/agents/one.md", "claude", "/p"),
         ("agent-md", "/p/.claude/agents/team/two.md", "claude", "/p"),

@@ -5,14 +5,13 @@ Source: Claude Code, plugin marketplaces (2.1.240), and the messages of `claude 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from octoc.compiler.check.inspection import FileInspection
 from octoc.compiler.inputs.claude.check_plugin import check_components, check_name, check_path
-from octoc.compiler.inputs.claude.paths import is_missing
+from octoc.compiler.inputs.claude.paths import is_missing, values_of
 from octoc.compiler.inputs.claude.plugin import PLUGIN_FILE
 from octoc.compiler.model.documents import kept
 from octoc.diagnostics.model import KeyPath, Place
@@ -32,7 +31,6 @@ _FIELDS = {
     "command": ("command",),
 }  # fmt: skip
 """Kinds of sources, and what each needs. A newer kind shows the entry and refuses to install it."""
-_MAX_BYTES = 1_000_000
 
 
 def check_marketplace(values: Mapping[str, Any], inspection: FileInspection) -> None:
@@ -105,11 +103,5 @@ def _check_folder(entry: Mapping[str, Any], source: str, path: KeyPath, inspecti
 
 def _version_of(manifest: Path) -> str | None:
     """Return the version in a plugin's own manifest; None when it has none."""
-    try:
-        if manifest.stat().st_size > _MAX_BYTES:
-            return None
-        values = json.loads(manifest.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError, RecursionError):
-        return None  # the plugin's own check reports the manifest
-    version = values.get("version") if isinstance(values, dict) else None
+    version = values_of(manifest).get("version")
     return version if isinstance(version, str) else None

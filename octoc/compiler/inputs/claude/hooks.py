@@ -1,4 +1,4 @@
-"""Hooks in settings and in a plugin's manifest: events, matchers, kinds, and the scripts that they run."""
+"""Hooks in settings and of a plugin: events, matchers, kinds, and the scripts that they run."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Any
 from octoc.compiler.check.inspection import FileInspection
 from octoc.compiler.fixes.edits import renamed
 from octoc.compiler.inputs.claude.paths import is_missing, script_of
+from octoc.compiler.inputs.claude.plugin import PLUGIN_FILE
+from octoc.compiler.inputs.claude.settings import CLAUDE_SETTINGS
 from octoc.compiler.inputs.claude.tools import EVENTS, HOOK_FIELDS, TOOL_EVENTS, TOOLS, VERSION, nearest
 from octoc.diagnostics.model import KeyPath, Place
 from octoc.diagnostics.rules.check import MISSING_KEY, UNEXPECTED_VALUE, WRONG_TYPE
@@ -17,6 +19,21 @@ from octoc.diagnostics.rules.claude import HOOK_NEVER_RUNS, NAMED_FILE_MISSING
 from octoc.lists import one_of
 
 _NAMES = re.compile(r"[A-Za-z]+(?:\|[A-Za-z]+)*")
+
+
+def is_of_other_client(values: Mapping[str, Any], inspection: FileInspection) -> bool:
+    """Tell whether a file of hooks is another client's."""
+    is_plugin = (_plugin_of(inspection) / PLUGIN_FILE).is_file()
+    return "version" in values or not (is_plugin or "CLAUDE_PLUGIN_ROOT" in str(values))
+
+
+def check_hooks_file(values: Mapping[str, Any], inspection: FileInspection) -> None:
+    """Check a plugin's file of hooks."""
+    check_hooks(values.get("hooks", {}), ("hooks",), inspection, _plugin_of(inspection))
+
+
+def _plugin_of(inspection: FileInspection) -> Path:
+    return inspection.file.path.parent.parent
 
 
 def check_hooks(hooks: Mapping[str, Any], path: KeyPath, inspection: FileInspection, folder: Path | None) -> None:
@@ -88,7 +105,7 @@ def _check_hook(hook: Any, path: KeyPath, inspection: FileInspection, folder: Pa
             inspection.report(MISSING_KEY, f"a hook of type `{kind}` has no `{field}`", path, help=f"add `{field}`")
             return
     if kind == "command" and folder is not None and not hook.get("args"):
-        script = script_of(hook["command"], folder)
+        script = script_of(hook["command"], folder, of_plugin=inspection.file.kind is not CLAUDE_SETTINGS)
         if script is not None and is_missing(folder, script):
             inspection.report(
                 NAMED_FILE_MISSING,

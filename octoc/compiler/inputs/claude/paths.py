@@ -1,13 +1,18 @@
-"""Files that settings and plugins name: whether they are there, and what a hook's command runs."""
+"""Files that settings and plugins name: whether they are there, what they hold, and what a hook's command runs."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
+from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
+from typing import Any
 
-_PROJECT = re.compile(r"\$\{?CLAUDE_(?:PROJECT_DIR|PLUGIN_ROOT)(?::-[^}]*)?\}?/")
+_PROJECT, _PLUGIN = (
+    re.compile(rf"\$\{{?{name}(?::-[^}}]*)?\}}?/") for name in ("CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT")
+)
 _LAUNCHERS = frozenset({
     "bash", "bun", "deno", "node", "npx", "perl", "php", "pwsh", "python", "python3", "ruby", "run", "sh", "tsx", "uv",
     "zsh",
@@ -15,6 +20,7 @@ _LAUNCHERS = frozenset({
 # A command that looks for the script first, or that expects its failure, works without it.
 _GUARDED = re.compile(r"\[ |\[\[|\btest |\|\||2>|\bif\b|\bexists\b")
 _OWN = ".claude"
+_MAX_BYTES = 1_000_000
 _WILD = re.compile(r"[*?$`{}<>~]")
 _MADE = frozenset({"node_modules", "dist", "build", "out", "target", ".venv", "venv", "bin", ".output"})
 """Folders that builds and package managers fill, so that a repository may lack them."""
@@ -35,12 +41,28 @@ def is_missing(folder: Path, path: str) -> bool:
     return not os.path.lexists(folder / path)
 
 
-def script_of(command: str, folder: Path) -> str | None:
-    """Return the script in the project or plugin that a hook's command runs, relative to its root.
+def values_of(path: Path) -> Mapping[str, Any]:
+    """Return the values of a file beside the one under inspection; none of one that is missing, large or unsound.
+
+    The file's own check reports what is wrong with it.
+    """
+    try:
+        if path.stat().st_size > _MAX_BYTES:
+            return {}
+        values = json.loads(path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return values if isinstance(values, dict) else {}
+
+
+def script_of(command: str, folder: Path, *, of_plugin: bool) -> str | None:
+    """Return the script in the project, or in the plugin, that a hook's command runs, relative to its root.
 
     Args:
         folder: the root. A hook may run in any folder: a relative path counts if its folder is there, or is `.claude`.
+        of_plugin: the root is a plugin's, whose hooks may also run scripts of the project that uses it.
     """
+    root = _PLUGIN if of_plugin else _PROJECT
     if _GUARDED.search(command):
         return None
     try:
@@ -50,10 +72,10 @@ def script_of(command: str, folder: Path) -> str | None:
     for word in words:
         if word.startswith("-") or PurePosixPath(word).name in _LAUNCHERS:
             continue
-        if _PROJECT.match(word):
-            return _PROJECT.sub("", word, count=1)
+        if root.match(word):
+            return root.sub("", word, count=1)
         path = PurePosixPath(word.removeprefix("./"))
         is_relative = len(path.parts) > 1 and path.parts[0] not in ("/", "..", "~") and not _WILD.search(word)
-        is_of_root = is_relative and (path.parts[0] == _OWN or (folder / path.parent).is_dir())
+        is_of_root = not of_plugin and is_relative and (path.parts[0] == _OWN or (folder / path.parent).is_dir())
         return str(path) if is_of_root and path.suffix else None
     return None

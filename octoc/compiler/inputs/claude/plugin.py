@@ -1,4 +1,8 @@
-"""Claude Code's plugins and marketplaces: `plugin.json` and `marketplace.json` in `.claude-plugin/`."""
+"""Claude Code's plugins and marketplaces: `plugin.json` and `marketplace.json` in `.claude-plugin/`, and hooks.
+
+Claude Code reads a plugin's `hooks/hooks.json` without a word of it in the manifest (plugins reference, 2.1.240).
+Extensions of Gemini CLI and plugins of Cursor have a file of the same name in another form.
+"""
 
 from pathlib import Path
 
@@ -6,6 +10,7 @@ from octoc.plugin.file_kinds import ANY, FileKind
 
 PLUGIN_FILE = ".claude-plugin/plugin.json"
 MARKETPLACE_FILE = ".claude-plugin/marketplace.json"
+HOOKS_FILE = "hooks/hooks.json"
 _FOLDERS = (".claude", ".claude-plugin")
 
 
@@ -35,6 +40,19 @@ CLAUDE_MARKETPLACE = FileKind(
     patterns=(MARKETPLACE_FILE,),
     checked_files=(MARKETPLACE_FILE,),
     recognize=lambda values: isinstance(values.get("plugins"), list) and {"name", "owner"} <= values.keys(),
+    key=lambda _: {},
+    scan="everywhere",
+    is_complete=True,
+    names_files=True,
+)
+CLAUDE_HOOKS = FileKind(
+    name="claude-hooks",
+    syntax="json",
+    has_defaults=True,
+    check="octoc.compiler.inputs.claude.hooks:check_hooks_file",
+    exclude="octoc.compiler.inputs.claude.hooks:is_of_other_client",
+    patterns=(HOOKS_FILE,),
+    checked_files=(HOOKS_FILE,),
     key=lambda _: {},
     scan="everywhere",
     is_complete=True,

@@ -1,4 +1,9 @@
-"""Catalogues of Docker's MCP gateway: an image or an address for each server. Seen in the source of version 0.43."""
+"""Docker's MCP gateway: catalogues with an image or an address for each server, and the list of those that are on.
+
+Seen in the source of version 0.43. `registry.yaml` has a `ref` for each server, whose definition a catalogue has.
+"""
+
+import attrs
 
 from octoc.compiler.inputs.mcp.convert import ServerDraft
 from octoc.plugin.file_kinds import Dialect
@@ -48,3 +53,12 @@ DOCKER = Dialect(
     },
     shape=_shape,
 )  # fmt: skip
+DOCKER_REGISTRY = attrs.evolve(
+    DOCKER,
+    name="docker-registry",
+    patterns=("registry.yaml", ".docker/mcp/registry.yaml"),
+    rank=96,
+    other_keys=("ref",),
+    adds_to_others=True,
+    unused=DOCKER.unused | {"secrets"},
+)

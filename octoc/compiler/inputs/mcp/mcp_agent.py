@@ -3,6 +3,8 @@
 A `transport` that is left out is `stdio`. The file has no references: `mcp_agent.secrets.yaml` is merged over it.
 """
 
+import attrs
+
 from octoc.compiler.inputs.mcp.convert import ServerDraft, seconds
 from octoc.plugin.file_kinds import Dialect
 
@@ -17,6 +19,10 @@ def _shape(entry: ServerDraft) -> None:
     if kind is not None:
         entry.put("type", _TYPES.get(kind, kind) if isinstance(kind, str) else kind, "transport")
     seconds(entry, "read_timeout_seconds")
+
+
+def _leave_out(entry: ServerDraft) -> None:
+    entry.is_elsewhere = True
 
 
 MCP_AGENT = Dialect(
@@ -39,3 +45,15 @@ MCP_AGENT = Dialect(
     variable_with_default="",
     secret_advice="put the value into `mcp_agent.secrets.yaml`, which stays out of version control",
 )
+MCP_AGENT_SECRETS = attrs.evolve(
+    MCP_AGENT,
+    name="mcp-agent-secrets",
+    patterns=("mcp_agent.secrets.yaml", "mcp-agent.secrets.yaml"),
+    rank=97,
+    is_in_project=False,
+    requires={},
+    shape=_leave_out,
+    adds_to_others=True,
+    holds_secrets=True,
+)
+"""What is merged over the configuration: variables and headers of its servers, which octoc does not judge."""

@@ -12,6 +12,7 @@ from octoc.compiler.checkup.target import CheckTarget
 from octoc.compiler.inputs.claude.permissions import Permission, parse, why_skipped
 from octoc.diagnostics.fold import folded
 from octoc.diagnostics.model import Diagnostic
+from octoc.diagnostics.rule import Severity
 
 SETTINGS = ".claude/settings.json"
 
@@ -216,3 +217,15 @@ def test_a_second_check_sees_that_a_script_came(tmp_path: Path) -> None:
     check_target(target)
     (tmp_path / ".claude/gone.sh").touch()
     assert check_target(target).diagnostics == ()
+
+
+def test_plugins_of_the_project_s_marketplace(tmp_path: Path) -> None:
+    """A plugin that the repository's own marketplace lacks is reported, one of another marketplace is not."""
+    marketplace = tmp_path / ".claude-plugin/marketplace.json"
+    marketplace.parent.mkdir()
+    entry = {"name": "review", "source": {"source": "github", "repo": "acme/review"}}
+    marketplace.write_text(json.dumps({"name": "team", "owner": {"name": "Acme"}, "plugins": [entry]}))
+    enabled = {"review@team": True, "reviev@team": True, "reviev@other": True}
+    found = [one for one in findings(tmp_path, {"enabledPlugins": enabled}) if one.rule.code == "OCT777"]
+    assert [one.help for one in found] == ["did you mean `review@team`?"]
+    assert found[0].severity is Severity.WARNING
