@@ -4,15 +4,17 @@
     python -m benchmarks.search --unseen               # on the other half
     python -m benchmarks.search --speed --peers DIR    # by words alone, over many tools
 
-Compared are Octo's keywords, BM25 and the encoder alone (cosine with "name. description"), both by reciprocal
-ranks, and octoc's default with and without an encoder. Rankings are compared whole; `answered` is what `find_tools`
-returns. `DIR` is as in `benchmarks/dispatch.py`.
+Compared are Octo's keywords, BM25 with octoc's words, `bm25s` with its defaults if it is installed, the encoder alone
+(cosine with "name. description"), BM25 and the encoder by reciprocal ranks, octoc without an encoder, and its default
+as ranked and as delivered by `Session.search`. `answered` is what `find_tools` returns and when it says that nothing
+fits. `DIR` is as in `benchmarks/dispatch.py`.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import importlib
 import json
 import math
 import random
@@ -27,6 +29,7 @@ from typing import Any
 from benchmarks.measure import ROOT, realworld
 from octoc.runtime import Runtime, Session
 from octoc.runtime.tools.search import SearchResult
+from octoc.search import DEFAULT_LIMIT
 from octoc.search.fields import ToolText
 from octoc.search.keyword import rank as rank_by_keywords
 from octoc.search.words import query_terms, terms
@@ -56,6 +59,8 @@ SERVERS = {
     "context7": "upstash_context7-mcp",
 }
 """Server of the fixtures -> recorded list."""
+HALVES = {"develop": ("search_develop", "search_develop_2"), "unseen": ("search_unseen_2",)}
+"""Half -> its files. `search_unseen` was an unseen half of earlier work."""
 SAMPLES = 2000
 ALL = "all that fit something"
 
@@ -79,13 +84,19 @@ def main() -> None:
     if real is None:
         return
     half = "unseen" if given.unseen else "develop"
-    queries = tomllib.loads((DATA / f"search_{half}.toml").read_text(encoding="utf-8"))["search"]
+    queries = read_queries(HALVES[half])
     with tempfile.TemporaryDirectory() as folder:
-        session = _session(Path(folder), real)
+        session = recorded_session(Path(folder), real)
         count = len(session.state.loaded.bundle.tools)
         print(f"{half}: {len(queries)} queries over {count} tools of {len(SERVERS)} servers")
         _quality(queries, _rankers(session))
         _answers(queries, session)
+
+
+def read_queries(names: Sequence[str]) -> list[Mapping[str, Any]]:
+    """Return the queries of some files of `benchmarks/data`."""
+    texts = ((DATA / f"{name}.toml").read_text(encoding="utf-8") for name in names)
+    return [query for text in texts for query in tomllib.loads(text)["search"]]
 
 
 def _recorded(real: Path) -> list[ToolText]:
@@ -96,7 +107,7 @@ def _recorded(real: Path) -> list[ToolText]:
     ]
 
 
-def _session(root: Path, real: Path) -> Session:
+def recorded_session(root: Path, real: Path) -> Session:
     """Return a session of an agent that finds the recorded tools and nothing else."""
     workspace = WorkspaceBuilder(root, name="search")
     workspace.settings("plugins", use=["embed-onnx", "transport-mcp"])
@@ -137,14 +148,38 @@ def _rankers(session: Session) -> dict[str, Ranker]:
     def by_words(query: str) -> list[str]:
         return _tools(session.state.loaded.search.rank(session.state.tools, query, 10, by_words=True))
 
+    def delivered(query: str) -> list[str]:
+        return [hit.tool for hit in session.search(query)]
+
     return {
         "Octo's keywords": keywords,
         "BM25": bm25.ranked,
+        **_bm25s({ids[number]: f"{name} {description}" for number, name, description in texts}),
         "encoder alone": encoder,
         "reciprocal ranks": reciprocal,
-        "octoc, no encoder": by_words,
+        "octoc, by words": by_words,
         "octoc, default": ours,
+        "octoc, delivered": delivered,
     }
+
+
+def _bm25s(texts: Mapping[str, str]) -> dict[str, Ranker]:
+    """Return the library of that name with its defaults, or nothing, with the reason, if it is not installed."""
+    try:
+        bm25s: Any = importlib.import_module("bm25s")
+    except ImportError:
+        print("bm25s is not compared: pip install bm25s")
+        return {}
+    tools = list(texts)
+    index = bm25s.BM25()
+    index.index(bm25s.tokenize([texts[tool] for tool in tools], show_progress=False), show_progress=False)
+
+    def ranked(query: str) -> list[str]:
+        asked = bm25s.tokenize(query, show_progress=False)
+        places, scores = index.retrieve(asked, k=10, show_progress=False)
+        return [tools[place] for place, score in zip(places[0], scores[0], strict=True) if score > 0]
+
+    return {"bm25s": ranked}
 
 
 def _tools(answer: SearchResult) -> list[str]:
@@ -184,44 +219,51 @@ def _quality(queries: Sequence[Mapping[str, Any]], rankers: Mapping[str, Ranker]
     wanted = [query for query in queries if query["tools"]]
     kinds = [*dict.fromkeys(query["note"] for query in wanted), ALL]
     print("nDCG@10 / recall@5, in hundredths; of all with a 95 % bootstrap interval of nDCG@10")
-    print(f"{'':<20}" + "".join(f"{kind:>16}" for kind in kinds))
-    gains: dict[str, list[float]] = {}
+    print(f"{'':<22}" + "".join(f" {name:>16}" for name in rankers))
+    figures: dict[str, dict[str, list[tuple[float, float]]]] = {name: defaultdict(list) for name in rankers}
     for name, ranker in rankers.items():
-        figures: dict[str, list[tuple[float, float]]] = defaultdict(list)
         for query in wanted:
             found = ranker(query["query"])
             figure = _ndcg(found[:10], query["tools"]), _recall(found[:5], query["tools"])
-            figures[query["note"]].append(figure)
-            figures[ALL].append(figure)
-        gains[name] = [gain for gain, _ in figures[ALL]]
-        low, high = _interval(gains[name])
-        cells = [_cell(figures[kind]) for kind in kinds]
-        print(f"{name:<20}{''.join(cells)}   ({100 * low:.1f}-{100 * high:.1f})")
+            figures[name][query["note"]].append(figure)
+            figures[name][ALL].append(figure)
+    for kind in kinds:
+        print(f"{kind:<22}" + "".join(_cell(figures[name][kind]) for name in rankers))
+    gains = {name: [gain for gain, _ in figures[name][ALL]] for name in rankers}
+    print(f"{'':<22}" + "".join(f"{_percents(gains[name]):>17}" for name in rankers))
     lead = [ours - theirs for ours, theirs in zip(gains["octoc, default"], gains["reciprocal ranks"], strict=True)]
-    low, high = _interval(lead)
-    print(f"default over reciprocal ranks: {100 * statistics.fmean(lead):+.1f} ({100 * low:+.1f} to {100 * high:+.1f})")
+    print(f"default over reciprocal ranks: {100 * statistics.fmean(lead):+.1f} ({_percents(lead)})")
 
 
 def _cell(figures: Sequence[tuple[float, float]]) -> str:
     gain, recall = (100 * statistics.fmean(values) for values in zip(*figures, strict=True))
-    return f"{gain:>9.1f} /{recall:>5.1f}"
+    return f"{gain:>10.1f} /{recall:>5.1f}"
 
 
 def _answers(queries: Sequence[Mapping[str, Any]], session: Session) -> None:
     """Print what `find_tools` returns: how many tools in how many tokens, and when it says that nothing fits."""
-    print(f"\n{'answered':<20} {'queries':>8} {'no fit':>8} {'tools':>8} {'tokens':>8} {'recall':>8}")
+    rank, tools = session.state.loaded.search.rank, session.state.tools
+    print(f"\n{'answered':<22} {'queries':>8} {'no fit':>8} {'by words':>8} {'empty':>8} {'by words':>8} {'tokens':>8}")
+    labels: dict[tuple[str, bool], list[bool]] = defaultdict(list)
     for kind in dict.fromkeys(query["note"] for query in queries):
         asked = [query for query in queries if query["note"] == kind]
-        searched = [session.search(query["query"]) for query in asked]
-        answers = [[hit.tool for hit in found] for found in searched]
-        nothing = statistics.fmean(not found.fits for found in searched)
+        cells = {"no fit": "", "empty": ""}
+        for method, by_words in (("default", False), ("by words", True)):
+            results = [rank(tools, query["query"], DEFAULT_LIMIT, by_words=by_words) for query in asked]
+            for result, query in zip(results, asked, strict=True):
+                labels[method, bool(query["tools"])].append(not result.fits)
+            cells["no fit"] += f" {statistics.fmean(not result.fits for result in results):>8.0%}"
+            cells["empty"] += f" {statistics.fmean(not result.hits for result in results):>8.0%}"
         tokens = statistics.median(_tokens(session, query["query"]) for query in asked)
-        size = statistics.fmean(map(len, answers))
-        found = [
-            _recall(answer, query["tools"]) for answer, query in zip(answers, asked, strict=True) if query["tools"]
-        ]
-        recall = f"{100 * statistics.fmean(found):>8.1f}" if found else f"{'-':>8}"
-        print(f"{kind:<20} {len(asked):>8} {100 * nothing:>7.0f}% {size:>8.1f} {tokens:>8.0f} {recall}")
+        print(f"{kind:<22} {len(asked):>8}{cells['no fit']}{cells['empty']} {tokens:>8.0f}")
+    for (method, is_answerable), values in labels.items():
+        kind = "answerable" if is_answerable else "unanswerable"
+        print(f'"nothing fits well", {method}: {statistics.fmean(values):.1%} of {kind} ({_percents(values)} %)')
+
+
+def _percents(values: Sequence[float]) -> str:
+    low, high = _interval(values)
+    return f"{100 * low:.1f}-{100 * high:.1f}"
 
 
 def _tokens(session: Session, query: str) -> int:
