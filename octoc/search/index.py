@@ -29,7 +29,13 @@ server; for each tool the nearest intents, and their cosines, 0 for none."""
 TOOL_INTENTS = ("says", "says_scales", "says_starts", "abouts", "abouts_scales", "abouts_of", "terms", "term_starts")
 """Arrays of the intents: vectors of people's requests, a range per intent; vectors of tools' descriptions, with the
 intent of each; the hashed terms of the requests, a range per intent."""
+NEEDS = ("needs", "needs_scales", "needs_of")
+"""Arrays of the needs, an index's measure of what its tools do not do: vectors of their descriptions; for each tool the
+numbers of those that it serves, and the number of needs in places without one."""
 
+NEEDS_PER_TOOL = 2
+SERVES = 0.55
+"""The least cosine between a tool and a need that it serves."""
 INTENTS_PER_TOOL = 2
 NEAR = 0.5
 """The least cosine between a tool and the description of an intent that the tool serves."""
@@ -157,6 +163,14 @@ class ToolIntents:
         return np.maximum.reduceat(self.says.cosines(queries), self.starts[:-1].astype(np.int64), axis=0)
 
 
+def needs_of(vectors: Vector, needs: Rows) -> Array:
+    """Return the numbers of the needs that each of n tools serves, the nearest first: shape (n, `NEEDS_PER_TOOL`)."""
+    products = needs.cosines(vectors).T
+    nearest = np.argsort(-products, axis=1, kind="stable")[:, :NEEDS_PER_TOOL]
+    nearest[np.take_along_axis(products, nearest, axis=1) < SERVES] = len(needs.whole)
+    return nearest.astype(np.uint16)
+
+
 @attrs.frozen(kw_only=True, eq=False)
 class Meaning:
     """The dense part of an index of n tools."""
@@ -165,23 +179,28 @@ class Meaning:
     server_vectors: Vector
     intent_of: Array
     intent_weights: Vector
+    needs_of: Array | None = None
 
 
 @attrs.frozen(kw_only=True, eq=False)
 class Index:
-    """An index of n tools: `servers` has the number of each one's server. `meaning` is None without an encoder."""
+    """An index of n tools: `servers` has the number of each one's server.
+
+    `meaning` and `intents` are None without an encoder, `needs` also in an older bundle.
+    """
 
     postings: Postings
     servers: Array
     meaning: Meaning | None = None
     intents: ToolIntents | None = None
+    needs: Rows | None = None
 
     def __len__(self) -> int:
         return self.postings.count
 
     @classmethod
     def of(cls, arrays: Mapping[str, Array]) -> Index:
-        """Create it from the arrays named in `LEXICAL` and, if present, in `DENSE` and `TOOL_INTENTS`.
+        """Create it from the arrays named in `LEXICAL` and, if present, in `DENSE`, `TOOL_INTENTS` and `NEEDS`.
 
         Raises: KeyError if one of a set is missing; ValueError if they do not fit each other.
         """
@@ -196,10 +215,13 @@ class Index:
             server_vectors=arrays["server_vectors"],
             intent_of=arrays["deed_of"],
             intent_weights=arrays["deed_weights"],
+            needs_of=arrays.get("needs_of"),
         )
+        needs = Rows(arrays["needs"], arrays["needs_scales"]) if "needs" in arrays else None
         if len(meaning.vectors.whole) != count or len(meaning.intent_of) != count:
             raise ValueError("the search index does not have one vector per tool")
-        return cls(postings=postings, servers=arrays["servers"], meaning=meaning, intents=ToolIntents.of(arrays))
+        intents = ToolIntents.of(arrays)
+        return cls(postings=postings, servers=arrays["servers"], meaning=meaning, intents=intents, needs=needs)
 
 
 def lexical_arrays(tools: Sequence[ToolText]) -> dict[str, Array]:

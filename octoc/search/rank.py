@@ -8,15 +8,27 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
 import numpy as np
 from numpy.typing import NDArray
 
-from octoc.search.index import Index, Postings, Vector
-from octoc.search.words import hashed, misspellings, query_terms
+from octoc.search.actions import action_of
+from octoc.search.fit import LEAST, Measures
+from octoc.search.index import Index, Meaning, Postings, Rows, Vector
+from octoc.search.products import Name, named_in, products_in
+from octoc.search.words import (
+    MAX_QUERY_CHARS,
+    clauses,
+    hashed,
+    is_mostly_latin,
+    misspellings,
+    query_terms,
+    spelled,
+    terms,
+)
 
 Array = NDArray[Any]
 
@@ -37,14 +49,15 @@ UNION = 200
 SLIP = 0.6
 """The weight of a term near a misspelt one of the query."""
 
-FIT = 0.37
-"""The least fit of a tool that does what a query asks for: a cosine, plus a share for words in common."""
-WORDS_IN_FIT = 0.3
-FIT_OF_WORDS = 0.12
-"""Threshold without an encoder: the share of the query's words, by weight, that the best tool has."""
 USUAL_TOOLS = 200
-"""The least number of tools assumed when words alone decide whether one fits: most of a few tools of one kind share the
-word for their subject, which would then count too little."""
+"""The least number of tools assumed for the share of a query's words: most of a few tools of one kind share the word
+for their subject, which would then count too little."""
+
+NAMED = 9.0
+"""What a tool of a server that the query names gets: standard deviations, without an encoder times the best score."""
+
+PROMINENT = 80
+"""The least impact, in 255ths, of a word for an action: in a tool's name, or in a description that is not long."""
 
 _DIGITS = 4
 
@@ -53,11 +66,17 @@ _DIGITS = 4
 class Query:
     """A prepared query: its terms' hashes, its vector and those of its clauses, which are None without an encoder.
 
+    The name of a server in scope is not among the terms, nor in the vectors.
+
     Args:
         spelled: the word of each term, as the query has it.
         vector: shape (d,), L2-normalised.
         clauses: shape (k, d), k >= 1.
         misspelt: for each term the hashes of its misspellings, from `misspellings`.
+        servers: the numbers of the servers that the query names.
+        products: the known products that the query names, each with the hashes by which tools spell it out.
+        action: with a named server, the query's word for an action, and the hashes of which a tool must have one.
+        is_judged: whether the query is in a script that the fit was fitted on.
     """
 
     terms: tuple[int, ...]
@@ -65,23 +84,42 @@ class Query:
     spelled: tuple[str, ...] = ()
     vector: Vector | None = None
     clauses: Vector | None = None
+    servers: tuple[int, ...] = ()
+    products: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    action: tuple[str, tuple[int, ...]] | None = None
+    is_judged: bool = True
 
     @classmethod
-    def of(cls, text: str, embed: Callable[[str], Vector] | None = None) -> Query:
-        """Create a query from a text, encoded by `embed` unless it is None."""
-        plain = query_terms(text)
-        terms = tuple(map(hashed, plain))
-        misspelt = tuple(map(misspellings, plain))
-        if embed is None or not text.strip():
-            return cls(terms=terms, misspelt=misspelt, spelled=tuple(plain.values()))
-        from octoc.search.words import clauses
+    def of(
+        cls,
+        text: str,
+        embed: Callable[[str], Vector] | None = None,
+        servers: Mapping[Name, Sequence[int]] | None = None,
+    ) -> Query:
+        """Create a query from a text, encoded by `embed` unless it is None.
 
-        parts = clauses(text)
-        whole = embed(text[:2000].strip())
-        vectors = [whole] if len(parts) == 1 else [embed(part) for part in parts]
-        return cls(
-            terms=terms, misspelt=misspelt, spelled=tuple(plain.values()), vector=whole, clauses=np.stack(vectors)
+        Args:
+            servers: the numbers of the servers in scope by name, from `octoc.search.products.server_name`.
+        """
+        text = text[:MAX_QUERY_CHARS]
+        named, rest = named_in(text, servers or {})
+        plain = query_terms(rest)
+        action = action_of(rest) if named else None
+        query = cls(
+            terms=tuple(map(hashed, plain)),
+            misspelt=tuple(map(misspellings, plain)),
+            spelled=tuple(plain.values()),
+            servers=named,
+            products=tuple((" ".join(name), tuple(map(spelled, terms(" ".join(name))))) for name in products_in(text)),
+            action=None if action is None else (action[0], tuple(sorted(map(spelled, action[1])))),
+            is_judged=is_mostly_latin(text),
         )
+        if embed is None or not rest.strip():
+            return query
+        parts = clauses(rest)
+        whole = embed(rest.strip())
+        vectors = [whole] if len(parts) == 1 else [embed(part) for part in parts]
+        return attrs.evolve(query, vector=whole, clauses=np.stack(vectors))
 
 
 @attrs.frozen(kw_only=True)
@@ -98,16 +136,20 @@ class Ranking:
     """A ranking: the nearest tools, the best first, whether or not one does what the query asks for.
 
     Args:
-        fit: how near the nearest tool is, as a cosine plus a share for words in common; without an encoder the share of
-            the query's words, by weight, that the best tool has.
-        least: the fit from which on a tool probably does it.
+        fit, least: the probability that a tool does it, and the one from which on it counts as a fit.
         missing: the query's words that no tool in scope has, in the query's order.
+        unknown: the products in the query that no tool in scope mentions.
+        lacking: the query's word for an action that no tool of a named server has; "" otherwise.
+        measures: what the fit comes from; None without a tool or a query.
     """
 
     matches: tuple[RankedTool, ...] = ()
     fit: float = 0.0
-    least: float = 0.0
+    least: float = LEAST
     missing: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    lacking: str = ""
+    measures: Measures | None = None
 
     @property
     def fits(self) -> bool:
@@ -136,26 +178,28 @@ def rank(
     total = sum(map(len, parts)) if rows is None else len(rows)
     if not total or limit < 1 or (not query.terms and query.vector is None):
         return Ranking()
-    alone = by_words or query.vector is None
     words, share, missing = _words(query, parts, rows, total)
-    dense = None if alone else _dense(query, parts, rows, words)
+    if total < USUAL_TOOLS:
+        _, share, _ = _words(query, parts, rows, USUAL_TOOLS)
+    named = _named(query, parts, rows)
+    dense = None if by_words else _dense(query, parts, rows, words, named)
     if dense is None:
-        if alone and total < USUAL_TOOLS:
-            _, share, _ = _words(query, parts, rows, USUAL_TOOLS)
-        best = _best(words, limit, rows, name_of, least=0.0)
-        matches = tuple(
-            RankedTool(number=number, score=score, parts={"words": score}) for _, number, score in best if score > 0
-        )
-        fit = float(share[best[0][0]]) if best else 0.0
-        return Ranking(matches=matches, fit=round(fit, _DIGITS), least=FIT_OF_WORDS, missing=missing)
-    gave = {
-        "words": PART_WEIGHTS["words"] * _z(words),
-        **{name: PART_WEIGHTS[name] * value for name, value in dense.gave.items()},
-    }
-    summed = np.sum(list(gave.values()), axis=0)
-    if dense.outside is not None:
-        summed[dense.outside] = -np.inf
-    best = _best(summed, limit, rows, name_of, least=-np.inf)
+        scores, gave = words, {"words": words}
+        if named is not None:
+            gave["named"] = named * (NAMED * max(float(words.max()), 1.0))
+            scores = words + gave["named"]
+        best = _best(scores, limit, rows, name_of, least=0.0)
+    else:
+        gave = {
+            "words": PART_WEIGHTS["words"] * _z(words),
+            **{name: PART_WEIGHTS[name] * value for name, value in dense.gave.items()},
+        }
+        if named is not None:
+            gave["named"] = NAMED * named
+        scores = np.sum(list(gave.values()), axis=0)
+        if dense.outside is not None:
+            scores[dense.outside] = -np.inf
+        best = _best(scores, limit, rows, name_of, least=-np.inf)
     matches = tuple(
         RankedTool(
             number=number,
@@ -164,8 +208,59 @@ def rank(
         )
         for place, number, score in best
     )
-    fit = dense.nearest + WORDS_IN_FIT * float(share.max())
-    return Ranking(matches=matches, fit=round(fit, _DIGITS), least=FIT, missing=missing)
+    unknown, lacking = _unknown(query, parts, rows), _lacking(query, parts, rows, named)
+    measures = Measures(
+        tools=total,
+        share=float((share if named is None else share[named]).max()),
+        unknown=bool(unknown),
+        lacking=bool(lacking),
+        named=named is not None,
+        **({} if dense is None else dense.measures),
+    )
+    fit = round(measures.fit(), _DIGITS) if query.is_judged or unknown or lacking else 1.0
+    return Ranking(matches=matches, fit=fit, missing=missing, unknown=unknown, lacking=lacking, measures=measures)
+
+
+def _named(query: Query, parts: Sequence[Index], rows: Array | None) -> Array | None:
+    """Return which tools in scope a server named in the query has; None if it names none of the scope."""
+    if not query.servers:
+        return None
+    servers = _picked([part.servers for part in parts], rows)
+    named: Array = np.logical_or.reduce([servers == server for server in query.servers])
+    return named if named.any() else None
+
+
+def _unknown(query: Query, parts: Sequence[Index], rows: Array | None) -> tuple[str, ...]:
+    """Return the products in the query that no tool in scope mentions."""
+    return tuple(name for name, spelling in query.products if not _spelling(spelling, parts, rows, all, least=0))
+
+
+def _lacking(query: Query, parts: Sequence[Index], rows: Array | None, named: Array | None) -> str:
+    """Return the query's word for an action that no tool of a named server has, or ""."""
+    if query.action is None or named is None:
+        return ""
+    word, spelling = query.action
+    places = np.flatnonzero(named)
+    scope = places if rows is None else rows[places]
+    return "" if _spelling(spelling, parts, scope, any, least=PROMINENT) else word
+
+
+def _spelling(
+    terms: Sequence[int],
+    parts: Sequence[Index],
+    rows: Array | None,
+    quantity: Callable[[Iterable[bool]], bool],
+    *,
+    least: int,
+) -> bool:
+    """Return whether one tool in scope spells out all of the terms, or any of them, with at least this impact."""
+    sizes = [len(part) for part in parts]
+    mask = _mask(rows, sum(sizes))
+    having = [
+        {int(number) for numbers, impacts in _having(parts, sizes, term, mask) for number in numbers[impacts >= least]}
+        for term in terms
+    ]
+    return any(quantity(number in one for one in having) for number in set().union(*having))
 
 
 def _best(
@@ -267,12 +362,14 @@ def _in_scope(postings: Postings, term: int, mask: Array | None, start: int) -> 
 @attrs.frozen(kw_only=True, eq=False)
 class _Dense:
     gave: Mapping[str, Array]
-    nearest: float
+    measures: Mapping[str, float]
     outside: Array | None
 
 
-def _dense(query: Query, parts: Sequence[Index], rows: Array | None, words: Array) -> _Dense | None:
-    """Return the z-scores of the scope by vectors; None if an index has none."""
+def _dense(
+    query: Query, parts: Sequence[Index], rows: Array | None, words: Array, named: Array | None
+) -> _Dense | None:
+    """Return the z-scores of the scope by vectors; None if an index or the query has none."""
     meanings = [part.meaning for part in parts if part.meaning is not None]
     intents = parts[0].intents
     if query.vector is None or query.clauses is None or intents is None or len(meanings) < len(parts):
@@ -286,7 +383,7 @@ def _dense(query: Query, parts: Sequence[Index], rows: Array | None, words: Arra
     outside = None
     if len(near) > UNION_ABOVE:
         outside = np.ones(len(near), bool)
-        for values in (near, doing, words):
+        for values in (near, doing, words if named is None else words + NAMED * named):
             outside[np.argpartition(-values, UNION)[:UNION]] = False
         places = np.flatnonzero(~outside)
         numbers = places if rows is None else rows[places]
@@ -296,14 +393,25 @@ def _dense(query: Query, parts: Sequence[Index], rows: Array | None, words: Arra
         gave["clauses"] = clauses
     else:
         gave["clauses"] = _z(_picked([one.vectors.cosines(query.clauses).max(axis=1) for one in meanings], rows))
-    if (servers != servers[:1]).any():  # np.unique would load numpy.ma
+    if named is None and (servers != servers[:1]).any():  # np.unique would load numpy.ma
         counted = np.bincount(servers)
         means = np.bincount(servers, weights=near) / np.maximum(counted, 1)
         gave["server"] = _z(means[servers])
         of_names = np.einsum("nd,d->n", meanings[0].server_vectors, query.vector)
         gave["server_name"] = _z(of_names[servers])
-    nearest = max(float(near.max()), float(doing.max()))
-    return _Dense(gave=gave, nearest=nearest, outside=outside)
+    judged = slice(None) if named is None else named
+    measures = {"meaning": float(near[judged].max()), "intents": float(doing[judged].max())}
+    if parts[0].needs is not None:
+        measures["need"] = _need(query.vector, parts[0].needs, meanings, rows)
+    return _Dense(gave=gave, measures=measures, outside=outside)
+
+
+def _need(vector: Vector, needs: Rows, meanings: Sequence[Meaning], rows: Array | None) -> float:
+    """Return the cosine of the nearest need that no tool in scope serves."""
+    cosines = np.append(needs.cosines(vector[None, :])[:, 0], np.float32(-1))
+    served = [one.needs_of for one in meanings if one.needs_of is not None]
+    cosines[_picked(served, rows)] = -1
+    return float(cosines.max())
 
 
 def _rows_of(parts: Sequence[Index], numbers: Array, queries: Vector) -> Array:

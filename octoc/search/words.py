@@ -7,6 +7,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from octoc.search.products import is_product
 from octoc.search.stem import stem
 
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
@@ -17,6 +18,7 @@ _UNSPACED = (
 )
 _STRETCH = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
 _IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
+_MIXED_CASE = re.compile(r"\b[A-Za-z]*[a-z][A-Z][A-Za-z]*\b")
 _ACCENT = re.compile("(?<=[a-zA-Z])[\u0300-\u036f]+")
 _LATIN = str.maketrans({"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D"})
 _PLURAL_ACRONYM = re.compile(r"\b([A-Z]{2,})s\b")
@@ -45,10 +47,17 @@ what whatever when where whether which while who whom whose why will with within
 def words(text: str) -> list[str]:
     """Return the words of a text, lower case: `createIssue`, `create_issue` and `create-issue` are the same two.
 
-    Accents of Latin letters do not count.
+    Accents of Latin letters do not count. A product's name, such as `GitHub`, is one word.
     """
     plain = text if text.isascii() else _without_accents(text)
+    if not plain.islower():
+        plain = _MIXED_CASE.sub(_product_whole, plain)
     return [part.lower() for part in _PART.findall(_PLURAL_ACRONYM.sub(r"\1", plain))]
+
+
+def _product_whole(match: re.Match[str]) -> str:
+    lower = match.group().lower()
+    return lower if is_product(lower) else match.group()
 
 
 def _without_accents(text: str) -> str:
@@ -109,6 +118,15 @@ def clauses(query: str) -> tuple[str, ...]:
         else:
             parts.append(text)
     return tuple(parts[:MAX_CLAUSES]) if len(parts) > 1 else (query[:MAX_QUERY_CHARS].strip(),)
+
+
+def is_mostly_latin(text: str) -> bool:
+    """Return whether at least half of a text's letters are Latin, as those of the queries that fits were fitted on."""
+    if text.isascii():
+        return True
+    letters = [letter for letter in text if letter.isalpha()]
+    latin = sum(letter.isascii() or unicodedata.name(letter, "").startswith("LATIN") for letter in letters)
+    return 2 * latin >= len(letters)
 
 
 def first_sentence(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import attrs
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from octoc.compiler.index.dense import dense_arrays, texts_of
 from octoc.search.fields import ToolText
 from octoc.search.index import Index, Rows, lexical_arrays
+from octoc.search.products import Name
 from octoc.search.rank import Query, RankedTool, Ranking, rank
 from octoc.testing import FakeEmbedder
 
@@ -185,3 +187,63 @@ def test_a_slip_says_nothing_of_others_tools() -> None:
     assert [one.number for one in _rank("mesage", [_index([own, others], dense=False)], None, dense=False).matches] == [
         1
     ]
+
+
+NAMES: dict[Name, tuple[int, ...]] = {("tracker",): (1,), ("chat",): (2,)}
+FLEET = [
+    ToolText(server="files", name="list_issues", description="List issues and tickets of a folder."),
+    ToolText(server="tracker", name="list_bugs", description="List bugs."),
+    ToolText(server="tracker", name="create_bug", description="Create a bug."),
+    ToolText(server="chat", name="send_message", description="Send a message."),
+]
+
+
+def _asked(query: str, *, dense: bool, numbers: Sequence[int] | None = None) -> Ranking:
+    ready = Query.of(query, EMBED if dense else None, NAMES)
+    rows = None if numbers is None else np.array(numbers, np.int64)
+    return rank(ready, [_index(FLEET, dense=dense)], rows, lambda number: f"{number:04}", 10)
+
+
+@pytest.mark.parametrize("dense", [False, True])
+def test_the_tools_of_a_named_server_come_first(dense: bool) -> None:
+    """A server's name counts more than any likeness, unless the server has no tool in scope."""
+    assert {one.number for one in _asked("list issues and tickets in tracker", dense=dense).matches[:2]} == {1, 2}
+    assert _asked("list issues and tickets in tracker", dense=dense, numbers=[0, 3]).matches[0].number == 0
+
+
+@pytest.mark.parametrize("dense", [False, True])
+def test_a_product_without_a_tool_does_not_fit(dense: bool) -> None:
+    """A known product that no tool in scope mentions is a reason against a fit, unless a tool mentions it."""
+    assert _asked("list bugs in jira", dense=dense).unknown == ("jira",)
+    assert _asked("list bugs in tracker", dense=dense).unknown == ()
+    with_jira = [*FLEET, ToolText(server="files", name="sync", description="Copy JIRA bugs.")]
+    ready = Query.of("list bugs in jira", EMBED if dense else None)
+    for rows, unknown in ((None, ()), (np.arange(4), ("jira",))):
+        assert rank(ready, [_index(with_jira, dense=dense)], rows, str, 10).unknown == unknown
+
+
+@pytest.mark.parametrize("dense", [False, True])
+def test_an_action_that_a_named_server_lacks_does_not_fit(dense: bool) -> None:
+    """The word for an action is looked for in the tools of the named server alone, with other words for the same."""
+    lacking = _asked("delete a message in chat", dense=dense)
+    assert (lacking.lacking, lacking.fits) == ("delete", False)
+    for query in ("open a bug in tracker", "show deleted messages in chat", "post a message in chat"):
+        assert _asked(query, dense=dense).lacking == ""
+    assert _asked("send a bug in tracker", dense=dense, numbers=[1, 3]).lacking == "send"
+
+
+def test_an_index_without_needs_ranks_alike() -> None:
+    """An index of an older bundle has no needs: it ranks the same, and a query far from everything does not fit."""
+    whole = _index(FLEET, dense=True)
+    assert whole.meaning is not None
+    old = attrs.evolve(whole, needs=None, meaning=attrs.evolve(whole.meaning, needs_of=None))
+    for query in ("list bugs", "order a pizza"):
+        found, older = (_rank(query, [index], None, dense=True) for index in (whole, old))
+        assert _plain(found) == _plain(older)
+    assert not _rank("zzzz", [old], None, dense=True).fits
+
+
+def test_queries_in_other_scripts_are_not_judged() -> None:
+    """The fit was fitted on Latin script: in another one only a missing product or action speaks against it."""
+    assert _asked("读取本地文本文件的内容", dense=True).fits
+    assert not _asked("列出 jira 的所有问题", dense=True).fits

@@ -52,7 +52,7 @@ def test_accents_do_not_split_or_change_words() -> None:
 @pytest.mark.parametrize(
     "text, pairs",
     [
-        ("列出 GitHub 的所有问题", ["列出", "git", "hub", "的所", "所有", "有问", "问题"]),
+        ("列出 GitHub 的所有问题", ["列出", "github", "的所", "所有", "有问", "问题"]),
         ("ファイルを読む", ["ファ", "ァイ", "イル", "ルを", "を読", "読む"]),
         ("이슈를 만들기", ["이슈", "슈를", "만들", "들기"]),
     ],
@@ -61,6 +61,12 @@ def test_unspaced_scripts_give_pairs_of_characters(text: str, pairs: list[str]) 
     """Chinese, Japanese and Korean text becomes pairs of neighbouring characters, in tools and in queries alike."""
     assert terms(text) == pairs
     assert list(query_terms(text)) == pairs
+
+
+def test_a_known_product_is_one_word() -> None:
+    """A product's name in mixed case is one word; within an identifier it is split as others are."""
+    assert words("GitHub and arXiv, openDoor") == ["github", "and", "arxiv", "open", "door"]
+    assert words("createGitHubIssue") == ["create", "git", "hub", "issue"]
 
 
 def test_stop_words_count_only_where_there_is_nothing_else() -> None:

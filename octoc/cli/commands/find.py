@@ -89,6 +89,8 @@ def _explained(hits: list[dict[str, Any]], answer: SearchResult) -> dict[str, An
         "least_fit": answer.least,
         "fits": answer.fits,
         "missing": list(answer.missing),
+        "unknown": list(answer.unknown),
+        "lacking": answer.lacking or None,
         "tools": hits,
     }
 

@@ -9,15 +9,16 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from octoc.compiler.calibrate.needs.library import shipped_needs
 from octoc.compiler.index import tool_intents as own
 from octoc.search.fields import VIEW_WEIGHTS, ToolText, views
-from octoc.search.index import Rows, ToolIntents, Vector, lexical_arrays, mixed
+from octoc.search.index import Rows, ToolIntents, Vector, lexical_arrays, mixed, needs_of
 from octoc.search.words import words
 
 
 def texts_of(tools: Sequence[ToolText], servers: Sequence[str]) -> tuple[str, ...]:
     """Return the texts whose vectors `dense_arrays` needs, without repeated ones."""
-    wanted = dict.fromkeys([*map(_spoken, servers), *own.texts_of(own.tool_intents())])
+    wanted = dict.fromkeys([*map(_spoken, servers), *own.texts_of(own.tool_intents()), *_needs()])
     for tool in tools:
         wanted.update(dict.fromkeys(text for text in views(tool) if text.strip()))
     return tuple(wanted)
@@ -36,6 +37,8 @@ def dense_arrays(
     expanded = [
         attrs.evolve(tool, expansion=intents.terms_of(nearest[row], weights[row])) for row, tool in enumerate(tools)
     ]
+    described = [need.described for need in shipped_needs()]
+    needs = Rows.of(np.stack([mixed([(1.0, vectors[text]) for text in texts]) for texts in described]))
     return {
         **lexical_arrays(expanded),
         "vectors": stored.whole,
@@ -44,7 +47,14 @@ def dense_arrays(
         "deed_of": nearest,
         "deed_weights": weights,
         **of_intents,
+        "needs": needs.whole,
+        "needs_scales": needs.scales,
+        "needs_of": needs_of(matrix, needs),
     }
+
+
+def _needs() -> list[str]:
+    return [text for need in shipped_needs() for text in need.described]
 
 
 def _spoken(server: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from octoc.runtime.catalog.session_tools import SessionTools
     from octoc.search.fields import ToolText
     from octoc.search.index import Index
+    from octoc.search.products import Name
 
 _MOST_MISSING = 5
 FEW_TOOLS = 100
@@ -45,9 +46,11 @@ class SearchResult:
     Args:
         hits: the nearest tools, the best first.
         why: why vectors were not used although the workspace ranks by them; "" otherwise.
-        fit, least: the fit of the nearest tool, and the fit from which on one probably does what was asked for; 0.0
-            with Octo's rule.
+        fit, least: the probability that a tool does what was asked for, and the one from which on it counts as a fit;
+            0.0 with Octo's rule.
         missing: words of the query that no tool has.
+        unknown: products in the query that no tool mentions.
+        lacking: the query's word for an action that no tool of a server that it names has.
     """
 
     hits: tuple[Ranked, ...] = ()
@@ -56,6 +59,8 @@ class SearchResult:
     fit: float = 0.0
     least: float = 0.0
     missing: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    lacking: str = ""
 
     @property
     def fits(self) -> bool:
@@ -67,10 +72,10 @@ class SearchResult:
         """Why no tool does what was asked for; "" if one probably does."""
         if self.fits:
             return ""
-        if not self.missing:
-            return "Nothing fits well."
-        words = ", ".join(f'"{word}"' for word in self.missing[:_MOST_MISSING])
-        return f"Nothing fits well: no tool mentions {words}."
+        if self.lacking and not self.unknown:
+            return f'Nothing fits well: no tool of the named server can "{self.lacking}".'
+        words = ", ".join(f'"{word}"' for word in (self.unknown or self.missing)[:_MOST_MISSING])
+        return f"Nothing fits well: no tool mentions {words}." if words else "Nothing fits well."
 
 
 def _by_keywords(tools: SessionTools, query: str, limit: int) -> SearchResult:
@@ -99,6 +104,7 @@ class _View:
     key: tuple[Any, ...]
     rows: Any
     shown: frozenset[int]
+    servers: Mapping[Name, tuple[int, ...]]
 
 
 class SearchParts:
@@ -158,9 +164,9 @@ class SearchParts:
         """Rank by the index, and by meaning if `embed` is given. Raises: BundleFileError, EncoderUnavailableError."""
         from octoc.search.rank import Query, rank
 
-        ready = Query.of(query, embed)
         parts = self._parts(embed)
-        view = self._view(tools)
+        view = self._view(tools, parts)
+        ready = Query.of(query, embed, view.servers)
         catalog = self._catalog
         ranking = rank(ready, parts, view.rows, lambda number: str(catalog[number].id), limit, by_words=embed is None)
         return SearchResult(
@@ -170,6 +176,8 @@ class SearchParts:
             fit=ranking.fit,
             least=ranking.least,
             missing=ranking.missing,
+            unknown=ranking.unknown,
+            lacking=ranking.lacking,
         )
 
     def _parts(self, embed: Callable[[str], Vector] | None) -> list[Index]:
@@ -186,7 +194,7 @@ class SearchParts:
             return [self._base, self._live[2]]
 
     def _opened(self) -> Index:
-        from octoc.search.index import DENSE, LEXICAL, TOOL_INTENTS, Index, lexical_arrays
+        from octoc.search.index import DENSE, LEXICAL, NEEDS, TOOL_INTENTS, Index, lexical_arrays
 
         opened = self._opened_bundle
         if not opened.has_array("search/hashes"):
@@ -194,14 +202,15 @@ class SearchParts:
 
             # A bundle without an index, of an old format: its tools are indexed like joined ones.
             return Index.of({**lexical_arrays([]), "servers": np.zeros(0, np.uint16)})
-        wanted = (*LEXICAL, *DENSE, *TOOL_INTENTS) if self.encodes else LEXICAL
+        needs = NEEDS if opened.has_array("search/needs") else ()  # a bundle of an old format has none
+        wanted = (*LEXICAL, *DENSE, *TOOL_INTENTS, *needs) if self.encodes else LEXICAL
         return Index.of({name: opened.array(f"search/{name}") for name in wanted})
 
     def _joined(self, base: Index, embed: Callable[[str], Vector] | None) -> Index:
         """Return an index of the joined tools, made as the compiler makes the bundle's."""
         import numpy as np
 
-        from octoc.search.index import Index, Meaning, Rows, lexical_arrays, small
+        from octoc.search.index import Index, Meaning, Rows, lexical_arrays, needs_of, small
 
         tools = [self._text(number) for number in range(len(base), len(self._catalog))]
         names = [server.name for server in self._opened_bundle.bundle.servers]
@@ -219,6 +228,7 @@ class SearchParts:
             server_vectors=base.meaning.server_vectors,
             intent_of=nearest,
             intent_weights=weights,
+            needs_of=None if base.needs is None else needs_of(vectors, base.needs),
         )
         lexical = Index.of({**lexical_arrays(expanded), "servers": servers})
         return attrs.evolve(lexical, meaning=meaning)
@@ -231,7 +241,7 @@ class SearchParts:
             server=tool.id.server, name=tool.id.tool, description=tool.description, schema=self._catalog.schema(number)
         )
 
-    def _view(self, tools: SessionTools) -> _View:
+    def _view(self, tools: SessionTools, parts: Sequence[Index]) -> _View:
         """Return the tools that the session can call, computed again when they may have changed."""
         catalog = self._catalog
         key = (catalog.generation, tools.active.names)
@@ -242,8 +252,24 @@ class SearchParts:
             reachable = sorted(tools.reachable())
             whole = len(reachable) == len(catalog)
             rows = None if whole else np.array(reachable, np.int64)
-            view = self._views[tools] = _View(key=key, rows=rows, shown=frozenset(tools.visible()))
+            servers = np.concatenate([part.servers for part in parts])
+            is_used = np.zeros(len(self._opened_bundle.bundle.servers), bool)
+            is_used[servers if rows is None else servers[rows]] = True
+            shown = frozenset(tools.visible())
+            named = self._named(np.flatnonzero(is_used).tolist())
+            view = self._views[tools] = _View(key=key, rows=rows, shown=shown, servers=named)
         return view
+
+    def _named(self, numbers: Sequence[int]) -> Mapping[Name, tuple[int, ...]]:
+        """Return the numbers of servers by the names by which queries name them."""
+        from octoc.search.products import server_name
+
+        servers = self._opened_bundle.bundle.servers
+        named: dict[Name, tuple[int, ...]] = {}
+        for number in numbers:
+            if name := server_name(servers[number].name):
+                named[name] = (*named.get(name, ()), number)
+        return named
 
 
 def _vector(tool: ToolText, embed: Callable[[str], Vector]) -> Vector:

@@ -11,7 +11,7 @@ from octoc.bundle.reader import OpenBundle
 from octoc.compiler.index.tool_intents import tool_intents
 from octoc.plugin.manager import plugins_of
 from octoc.runtime import Runtime
-from octoc.search.index import DENSE, LEXICAL, TOOL_INTENTS
+from octoc.search.index import DENSE, LEXICAL, NEEDS, TOOL_INTENTS
 from octoc.testing import WorkspaceBuilder, fake_embedder
 
 TOOLS = [
@@ -45,14 +45,14 @@ def _built(root: Path, *plugins: object, tools: Any = TOOLS, triggers: tuple[str
 
 def _names(path: Path) -> set[str]:
     with OpenBundle.open(path, verify="full") as opened:
-        return {name for name in (*LEXICAL, *DENSE, *TOOL_INTENTS) if opened.has_array(f"search/{name}")}
+        return {name for name in (*LEXICAL, *DENSE, *TOOL_INTENTS, *NEEDS) if opened.has_array(f"search/{name}")}
 
 
 def test_tools_are_indexed_by_words_and_vectors(tmp_path: Path) -> None:
     """With an encoder the bundle has every array; the same workspace elsewhere has the same bytes."""
     first = _built(tmp_path / "a", _Encoder())
     second = _built(tmp_path / "b", _Encoder())
-    assert _names(first) == {*LEXICAL, *DENSE, *TOOL_INTENTS}
+    assert _names(first) == {*LEXICAL, *DENSE, *TOOL_INTENTS, *NEEDS}
     assert first.read_bytes() == second.read_bytes()
 
 
@@ -72,7 +72,7 @@ def test_an_encoder_that_routes_ranks_a_few_tools_too(tmp_path: Path) -> None:
     """Where it is in the bundle already, it costs next to nothing to find by meaning as well."""
     triggers = ("file a ticket for this", "what is open in the tracker", "label that bug")
     path = _built(tmp_path, _Encoder(), tools=TOOLS[:5], triggers=triggers)
-    assert _names(path) == {*LEXICAL, *DENSE, *TOOL_INTENTS}
+    assert _names(path) == {*LEXICAL, *DENSE, *TOOL_INTENTS, *NEEDS}
 
 
 def test_tools_that_nobody_recorded_need_no_encoder(tmp_path: Path) -> None:

@@ -47,12 +47,17 @@ def test_schemas_over_the_budget_are_shown_on_demand(session: Session) -> None:
 
 def test_nothing_fits_stands_beside_the_nearest_tools(session: Session) -> None:
     """Where a query's words are in no tool, the answer says which and still has the nearest tools."""
-    query = "wire the rent money to the landlord for issues"
-    note = 'Nothing fits well: no tool mentions "wire", "rent", "money", "landlord".'
+    query = "wire the rent and electricity money to the landlord, tenants complain of issues"
+    note = 'Nothing fits well: no tool mentions "wire", "rent", "electricity", "money", "landlord".'
     assert _ask(session, query=query).startswith(f"{note}\n- tracker__")
     found = session.search(query)
     assert (found.fits, found.note, len(found)) == (False, note, 3)
     assert (session.search("list issues").fits, session.search("list issues").note) == (True, "")
+
+
+def test_the_note_names_the_product_or_the_action(session: Session) -> None:
+    """A product that no tool mentions, or an action that a named server lacks, is the reason that the note gives."""
+    assert session.search("list the issues in jira").note == 'Nothing fits well: no tool mentions "jira".'
 
 
 def test_details_tell_nothing_of_others_tools(session: Session) -> None:
