@@ -129,10 +129,10 @@ def _print_rows(header: Sequence[str], rows: Sequence[Sequence[str | int]], *, e
 
 
 def _gate_notes(outcome: BuildOutcome) -> list[str]:
-    """Return how the gate was made if that was unusual: infos are hidden by default."""
-    from octoc.diagnostics.rules.plugin import NEEDS_UNUSED, THRESHOLD_CHOSEN
+    """Return how the gate's threshold was chosen if the workspace asks for it: infos are hidden by default."""
+    from octoc.diagnostics.rules.plugin import THRESHOLD_CHOSEN
 
-    return [found.message for found in outcome.diagnostics if found.rule in (NEEDS_UNUSED, THRESHOLD_CHOSEN)]
+    return [found.message for found in outcome.diagnostics if found.rule == THRESHOLD_CHOSEN]
 
 
 def _print_json(outcome: BuildOutcome) -> None:

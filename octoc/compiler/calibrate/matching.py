@@ -103,7 +103,8 @@ def helpful(capabilities: Sequence[Capability], matches: Sequence[Match], vector
             added = np.exp(LIKENESS * (triggers[own] @ messages.T).astype(np.float64)).sum(axis=1)
             before, total = means[own, column], means[own].sum(axis=1)
             after = (sums[own, column] + added) / (others[own, column] + len(messages))
-            gain = np.log((after + _TINY) / (total - before + after)) - np.log((before + _TINY) / total)
+            gain = np.log((after + _TINY) / (total - before + after + _TINY))
+            gain -= np.log((before + _TINY) / (total + _TINY))
             if gain.mean() >= HARMLESS:
                 helped.add(found.capability)
     return len(helped) >= HELPED * len(classes)
