@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import ipaddress
+import re
 from urllib.parse import urlsplit
 
 
@@ -20,13 +21,16 @@ def is_loopback(host: str) -> bool:
 _PRIVATE_ENDINGS = (".internal", ".local", ".localdomain", ".lan", ".intranet", ".corp", ".home", ".home.arpa", ".svc")
 
 
+_HOST_NAME = re.compile(r"[a-z0-9_](?:[a-z0-9._-]*[a-z0-9])?")
+
+
 def is_private_network(host: str) -> bool:
     """Tell whether a host's name or address is one of a private network: no dot, a private ending or address range."""
     host = host.strip("[]").lower().rstrip(".")
     try:
         return ipaddress.ip_address(host).is_private
     except ValueError:
-        return "." not in host or host.endswith(_PRIVATE_ENDINGS)
+        return _HOST_NAME.fullmatch(host) is not None and ("." not in host or host.endswith(_PRIVATE_ENDINGS))
 
 
 def origin(url: str) -> str:

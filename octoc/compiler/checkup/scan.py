@@ -6,6 +6,7 @@ The walk follows no link to a folder, skips what others have put there (`node_mo
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -84,7 +85,7 @@ def scan_folder(base: Path, folder: Path, settings: WorkspaceSettings, sink: Dia
         skills = [path for path in seen.skill_folders if _nearest(path, projects) == project]
         together.extend(_of_project(base, inside, taps, skills, root, settings, sink))
     # A client's settings without servers make no project, but there is something to check.
-    for path, known in seen.without_servers if not together else ():
+    for path, known in filter(_is_whole, seen.without_servers) if not together else ():
         together.extend(_alone(base, path, known, root, settings, sink))
     return Scan(together=tuple(together), workspaces=tuple(seen.workspaces))
 
@@ -212,6 +213,13 @@ def _is_prose(path: Path, known: Known) -> bool:
 
 def _has_servers(path: Path, known: Known) -> bool:
     return not known.dialect.is_settings or known.dialect.has_servers(head_of(path))
+
+
+def _is_whole(file: tuple[Path, Known]) -> bool:
+    """Tell whether a file without servers is still the client's: other programs have files of these names."""
+    path, known = file
+    text, key = head_of(path), known.dialect.server_list.partition("/")[0]
+    return not text.lstrip().startswith("[") and re.search(rf"\b{re.escape(key)}\b", text) is None
 
 
 def _looked_into(path: Path, kinds: FileKinds) -> Known | None:
