@@ -138,4 +138,6 @@ def test_octomind_s_taps_keep_their_order(octoc: Run, tmp_path: Path) -> None:
 
 def test_the_registry_has_every_client_that_init_takes() -> None:
     """No dialect of servers is left out of the table above."""
-    assert {one.name for one, _ in CLIENTS} == {one.name for one in FileKinds().dialects_of(MCP) if one.patterns}
+    assert {one.name for one, _ in CLIENTS} == {
+        one.name for one in FileKinds().dialects_of(MCP) if one.patterns and not one.adds_to_others
+    }

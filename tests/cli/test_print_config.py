@@ -15,7 +15,7 @@ from octoc_serve.clients import CLIENTS
 
 Run = Callable[..., Any]
 FILES = {one.name: one for one in DIALECTS if one.kind == MCP.name}
-NO_CLIENTS = {"plugin", "plugin-manifest", "codex-plugin", "claude-managed", "any"}
+NO_CLIENTS = {"plugin", "other-plugin", "plugin-manifest", "codex-plugin", "claude-managed", "any"}
 NO_CLIENTS |= {"goose-recipe", "continue-json", "apm", "docker", "docker-registry", "mcp-agent-secrets"}
 """Plugins, recipes, catalogues, an organisation's settings, and files that several clients read."""
 

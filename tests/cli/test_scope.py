@@ -36,7 +36,7 @@ enabled = false
 @pytest.fixture
 def company(tmp_path: Path) -> Path:
     """A workspace of three agents, one of which is switched off."""
-    builder = WorkspaceBuilder(tmp_path / "acme", scopes={"profile": "deny"})
+    builder = WorkspaceBuilder(tmp_path / "acme", scopes={"profile": "deny"}, search={"bind": "never"})
     builder.server("ledger", "ledger-mcp").snapshot("ledger", ["read", "pay"])
     builder.server("docs", "docs-mcp").snapshot("docs", ["search"]).server("raw", "raw-mcp")
     builder.capability("docs", ["look it up"], server="docs")
@@ -187,7 +187,9 @@ def test_a_search_tells_of_the_agents_own_unlisted_servers(octoc: Run, company: 
 
 def test_show_as_an_agent_shows_what_it_has(octoc: Run, tmp_path: Path) -> None:
     """Servers, and what a capability brings, as far as the agent has them; and what its model calls its tools."""
-    builder = WorkspaceBuilder(tmp_path / "acme", scopes={"profile": "allow"}, aliases={"style": "bare"})
+    builder = WorkspaceBuilder(
+        tmp_path / "acme", scopes={"profile": "allow"}, aliases={"style": "bare"}, search={"bind": "never"}
+    )
     builder.server("ledger", "ledger-mcp", env={"KEY": "${LEDGER_KEY}"}).snapshot("ledger", ["read"])
     builder.server("docs", "docs-mcp").snapshot("docs", ["read", "get"])
     patterns = '[roles.mcp]\nserver_refs = ["docs", "ledger"]\nallowed_tools = ["docs:*", "ledger:*"]\n'

@@ -123,6 +123,8 @@ def test_structure_does_not_fail_after_check(kind: FileKind, data: st.DataObject
     checked = sound_documents(Documents(documents=(document,), digests={}), sink)
     sources_of(checked, found)
     left = checked.documents[0].values if checked.documents else None
+    if left is None and kind.exclude is not None:
+        return  # it is a file of another client
     if left != values:
         assert sink.diagnostics
     if not validator_of(kind).is_valid(values) and not any(

@@ -17,7 +17,7 @@ from octoc.tokens import APPROXIMATE
 
 
 def _builder(folder: Path, **settings: Any) -> WorkspaceBuilder:
-    builder = WorkspaceBuilder(folder, **settings).server("git", "git-mcp")
+    builder = WorkspaceBuilder(folder, **{"search": {"bind": "never"}, **settings}).server("git", "git-mcp")
     return builder.snapshot("git", ["log", "diff", "show", "blame"])
 
 
