@@ -37,7 +37,7 @@ _DIGITS = string.digits + string.ascii_uppercase + string.ascii_lowercase
 _ELIDED = ("...", "…", "***", "<", "[")
 _ELISION = re.compile(r"(?i)x{4}")
 _WORDS = re.compile(
-    r"example|sample|your|dummy|fake|placeholder|redacted|change-?me|replace|insert|secret|token|test|demo|here|qwer"
+    r"example|sample|your|dummy|fake|exposed|leaked|placeholder|redacted|change-?me|replace|insert|secret|token|test|demo|here|qwer"
 )
 _WORD_OR_DIGIT = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]")
 _LONGEST_PIECES = 4

@@ -24,7 +24,7 @@ from octoc.diagnostics.rules import all_rules
 Run = Callable[..., Any]
 
 AGENT = "agents/writer/AGENT.md"
-SIZED = '{"mcpServers": {"NAME": {"command": "x", "colour": 1}}}'
+SLIPPED = '{"mcpServers": {"NAME": {"command": "x", "timeot": 1}}}'
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def test_junit_fails_each_file_of_a_folded_finding(octoc: Run, tmp_path: Path, m
     for name in ("one", "two"):
         path = tmp_path / name / ".mcp.json"
         path.parent.mkdir()
-        path.write_text(SIZED.replace("NAME", name), encoding="utf-8")
+        path.write_text(SLIPPED.replace("NAME", name), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     concise = octoc("check", "--output-format", "concise")
     assert [line.partition(":")[0] for line in concise.out.splitlines() if "OCT208" in line] == ["one/.mcp.json"]

@@ -66,6 +66,8 @@ def _check_list_of_servers(values: Mapping[str, Any], dialect: SettingsDialect, 
 def _check_file(value: Any, path: KeyPath, dialect: SettingsDialect, inspection: FileInspection) -> None:
     if not isinstance(value, str) or "://" in value or value.startswith("/") or not value.strip():
         return
+    if dotted(path).endswith("]") and not {"/", "."}.intersection(value):
+        return  # a list also takes names
     file = inspection.file.path
     if dialect.based_on == "project" and is_users_own(file.parent):
         return

@@ -117,6 +117,7 @@ def check_skill(values: Mapping[str, Any], inspection: FileInspection) -> None:
             (key,),
             key=True,
             help="call it `allowed-tools`" if "allowed-tools" not in values else "delete it: `allowed-tools` is there",
+            severity=Severity.INFO,  # a skill's list only spares questions: it restricts nothing
         )
     report_unknown_fields(values, fields(SKILL) | restricting, (), inspection, open_ended=True)
     if values:  # a file without front matter is reported where it is read

@@ -164,7 +164,7 @@ def check_entry(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: 
         known | dialect.unused | dialect.renames.keys(),
         path,
         inspection,
-        open_ended=dialect.is_lenient,
+        open_ended=True,
         of_others=_OF_OTHERS,
     )
     if not check_transport(name, entry, path, inspection):

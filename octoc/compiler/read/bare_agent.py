@@ -29,6 +29,8 @@ def read_bare_agent(file: FoundFile, text: str, sink: DiagnosticSink) -> Mapping
         sink.report(NOT_AN_AGENT, f"`{file.display}` has no front matter, so it defines no agent", at=place)
         return None
     bare = dialect.bare if isinstance(dialect, AgentDialect) else "refused"
+    if file.path.name.startswith("_"):
+        return None  # a template or notes of the folder's author
     if bare == "prose" or (isinstance(dialect, AgentDialect) and dialect.skips(file.path)):
         return None
     if bare == "agent":

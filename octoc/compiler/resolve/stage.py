@@ -25,6 +25,7 @@ from octoc.compiler.resolve.servers import OwnedDefinition, Servers, owner_of_fi
 from octoc.compiler.resolve.texts import resolve_expansions, resolve_needs
 from octoc.compiler.resolve.tuning import tuned
 from octoc.diagnostics.model import DiagnosticSink, Place
+from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.resolve import DUPLICATE_AGENT, SHADOWED, UNKNOWN_SERVER
 from octoc.diagnostics.suggest import did_you_mean
 from octoc.names import SUPERVISOR
@@ -140,11 +141,13 @@ def _own_grants(source: AgentSource, servers: Servers, sink: DiagnosticSink) -> 
         if reference.value in own:
             continue
         if shared is None or shared.private:
+            near = did_you_mean(reference.value, by_name)
             sink.report(
                 UNKNOWN_SERVER,
                 f"agent `{source.name}` refers to server `{reference.value}`, which is not defined",
                 at=reference.place,
-                help=did_you_mean(reference.value, by_name),
+                help=near,
+                severity=(Severity.WARNING if near else Severity.INFO) if source.kind == "claude" else None,
                 fix=renamed(reference.place, reference.value, by_name),
             )
         else:

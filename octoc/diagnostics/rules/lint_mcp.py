@@ -42,7 +42,7 @@ DEPRECATED_TRANSPORT = rule(
     "OCT445",
     "deprecated-transport",
     "A server uses the transport `sse`, which MCP has deprecated.",
-    Severity.WARNING,
+    Severity.INFO,
     kinds=groups.SERVERS,
 )
 UNSUPPORTED_CONNECTION = rule(

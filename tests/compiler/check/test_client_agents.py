@@ -193,7 +193,7 @@ def test_a_skill_without_front_matter_is_judged_by_its_folder(
         (".kiro/skills", ("description: Reviews",), [("warning", "OCT202")]),
         (".claude/skills", ("name: review",), [("warning", "OCT202")]),
         (".claude/skills", ("description: Reviews",), []),
-        (".claude/skills", ("description: Reviews", "tools: Read, Grep"), [("warning", "OCT746")]),
+        (".claude/skills", ("description: Reviews", "tools: Read, Grep"), [("info", "OCT746")]),
         (".claude/skills", ("description: Reviews", "tools: [jira, figma]"), [("info", "OCT208")]),
         (".claude/skills", ("description: Reviews", "allowed-tools: Read, Gerp"), [("warning", "OCT321")]),
         (".claude/skills", ("description: Reviews", "allowed-tools: Bash(git log:*) Read"), []),

@@ -149,3 +149,21 @@ def test_a_rule_on_skills_may_be_of_a_prefix(tmp_path: Path) -> None:
     assert codes(check(tmp_path, {**skills, ".claude/settings.json": settings})) == set()
     settings = json.dumps({"permissions": {"allow": ["Skill(biulding-agents:*)"]}})
     assert codes(check(tmp_path, {".claude/settings.json": settings})) == {"OCT728"}
+
+
+@pytest.mark.parametrize(
+    "path, text",
+    [
+        (".claude/agents/_template.md", "You are an agent that reviews changes.\n"),
+        (".claude/agents/reviewer.md", AGENT.format(name="reviewer", more="mcpServers: [context7]\n")),
+        (".claude/skills/look/SKILL.md", "---\nname: look\ndescription: Looks\nallowed-tools: web_fetch\n---\nLook.\n"),
+        (".claude/skills/look/SKILL.md", "---\nname: look\ndescription: Looks\ntools: Read\n---\nLook.\n"),
+        (".codex-plugin/plugin.json", '{"name": "acme", "mcpServers": ["konnect"]}'),
+        (".mcp.json", '{"mcpServers": {"a": {"command": "a-mcp", "description": "for notes"}}}'),
+        (".mcp.json", '{"mcpServers": {"a": {"type": "sse", "url": "http://localhost:8000/sse"}}}'),
+        (".claude/settings.json", '{"mcpServers": {}}'),
+    ],
+)
+def test_what_its_owner_means_so_is_no_warning(tmp_path: Path, path: str, text: str) -> None:
+    """Templates, the user's own servers, tools of other clients, notes and working transports need no change."""
+    assert codes(check(tmp_path, {path: text})) == set()

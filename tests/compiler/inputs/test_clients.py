@@ -239,10 +239,7 @@ def test_a_list_of_another_client_is_read_where_the_client_takes_any(tmp_path: P
         (
             ".cursor/mcp.json",
             '{"mcpServers": {"time": {"command": "x",\n"alwaysAllow": []}},\n"docs": {"url": "x"}, "a": {}}',
-            [
-                ("OCT208", "unknown field `alwaysAllow` in `mcpServers.time`", 2),
-                ("OCT781", "server `docs` stands outside `mcpServers`, where Cursor does not look for it", 3),
-            ],
+            [("OCT781", "server `docs` stands outside `mcpServers`, where Cursor does not look for it", 3)],
         ),
     ],
 )

@@ -53,9 +53,10 @@ def check_settings(values: Mapping[str, Any], inspection: FileInspection) -> Non
     if scope == "project" and permissions.get("defaultMode") == "bypassPermissions":
         inspection.report(
             rules.DANGEROUS_PERMISSION,
-            "every session in this project runs all commands without a question",
+            "this mode runs all commands without a question; newer versions ignore it in a project's file",
             ("permissions", "defaultMode"),
             help="leave the mode to each user, or set `acceptEdits`",
+            severity=Severity.INFO,
         )
     project = inspection.file.path.parent.parent
     check_hooks(values.get("hooks", {}), ("hooks",), inspection, project if scope == "project" else None)
@@ -161,7 +162,7 @@ def _check_scope(values: Mapping[str, Any], scope: str, inspection: FileInspecti
     if scope == "project":
         where |= dict.fromkeys(NOT_SHARED_KEYS, f"the user's own settings, or `{LOCAL_SETTINGS_FILE}`")
     where |= dict.fromkeys(GLOBAL_KEYS, "`~/.claude.json`")
-    for key in sorted(values.keys() & where.keys()):
+    for key in sorted(key for key in where if values.get(key)):
         inspection.report(
             rules.IGNORED_KEY,
             f"Claude Code does not read `{key}` in this file",

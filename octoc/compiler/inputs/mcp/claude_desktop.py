@@ -14,6 +14,7 @@ CLAUDE_DESKTOP = Dialect(
     client="Claude Desktop",
     patterns=(_FILE,),
     is_in_project=False,
+    takes_any_name=True,
     url_advice="add it as a connector, or start it with `npx mcp-remote <url>` as a command",
     user_files={
         "darwin": f"~/Library/Application Support/Claude/{_FILE}",

@@ -36,5 +36,5 @@ ZED = Dialect(
         },
     },
     shape=_shape,
-    hints={"disabled": 'write `"enabled": false`', "type": "leave it out: `command` and `url` tell"},
+    hints={"disabled": 'write `"enabled": false`'},
 )

@@ -82,7 +82,7 @@ def _check_skill(document: Document, sink: DiagnosticSink) -> None:
     for name, path in names_in(document.values.get("allowed-tools")):
         tool = host_name(name)
         near = None if _OF_A_SERVER.search(tool) else near_miss(tool, HOST_TOOLS)
-        if near is not None and tool.casefold() != near.casefold():
+        if near is not None and tool.casefold().replace("_", "") != near.casefold().replace("_", ""):
             _report_miss(tool, near, f"no client has a tool `{tool}`", place.child(*path), sink)
 
 

@@ -181,11 +181,12 @@ def test_a_script_of_a_hook_that_is_not_there(tmp_path: Path, command: str, is_m
 @pytest.mark.parametrize(
     "path, values, code",
     [
-        (SETTINGS, {"mcpServers": {}}, "OCT733"),
+        (SETTINGS, {"mcpServers": {"a": {}}}, "OCT733"),
+        (SETTINGS, {"mcpServers": {}}, None),
         (SETTINGS, {"allowManagedHooksOnly": True}, "OCT733"),
         ("managed-settings.json", {"allowManagedHooksOnly": True}, None),
         ("managed-settings.d/10-acme.json", {"permisions": {}}, "OCT208"),
-        (SETTINGS, {"pluginConfigs": {}}, "OCT733"),
+        (SETTINGS, {"pluginConfigs": {"a": 1}}, "OCT733"),
         (SETTINGS, {"skipDangerousModePermissionPrompt": True}, "OCT733"),
         (".claude/settings.local.json", {"skipDangerousModePermissionPrompt": True}, None),
         (SETTINGS, {"permissions": {"defaultMode": "auto"}}, "OCT733"),
