@@ -12,7 +12,7 @@ SUMMARIES: Mapping[str, str] = {
     "pin": "Record the tools of servers.",
     "show": "Show what is in the bundle.",
     "scope": "Show what AGENT may reach, and why.",
-    "test": "Run the workspace's fixtures and its skills' trigger evals, or those of each FILE.",
+    "test": "Run fixtures and skills' trigger evals, or those of each FILE.",
     "route": "Show how MESSAGE is routed.",
     "find": "Search an agent's tools for QUERY.",
     "call": "Call one tool and print its result.",

@@ -41,7 +41,7 @@ def command(
     output_format: str,
     verbose: bool,
 ) -> int:
-    """Run the workspace's fixtures and its skills' trigger evals, or those of each FILE.
+    """Run fixtures and skills' trigger evals, or those of each FILE.
 
     octoc routes each message and runs each query as the runtime does, without starting a server. The test fails if a
     result is worse than the recorded one (routing.lock), or if a share is outside a limit of octoc.toml. Limits apply
