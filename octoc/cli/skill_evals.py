@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import click
 
-from octoc.cli.failures import UserError, write_errors
+from octoc.cli.recorded_results import report_against
 from octoc.diagnostics.render import escape
 
 if TYPE_CHECKING:
@@ -42,25 +42,12 @@ class EvalRun:
 def run_evals(evals: SkillEvals, root: Path, *, record: bool, only: str | None) -> EvalRun:
     """Decide the evals with `only` in their query or skill, and compare them with, or write, `evals.lock`.
 
-    Reports a worse outcome at the skill's description. Raises: UserError for a lock that cannot be read.
+    Reports a worse outcome at the skill's description. Raises: UserError for a lock that cannot be written or read.
     """
-    from octoc.evaluation.recorded import RecordedError, recorded_text
-    from octoc.evaluation.report import report_of
     from octoc.evaluation.skills import SkillFigures
 
     results = _results(evals, only)
-    lock = root / LOCK_NAME
-    if record:
-        from octoc.whole_files import write_whole
-
-        with write_errors(lock):
-            write_whole(lock, recorded_text(results).encode())
-        click.echo(f"recorded: {LOCK_NAME}", err=True)
-    try:
-        recorded = lock.read_text(encoding="utf-8") if lock.is_file() else None
-        report = report_of(results, limits={}, recorded=recorded, is_part=bool(only))
-    except (RecordedError, OSError, UnicodeDecodeError) as error:
-        raise UserError(f"`{LOCK_NAME}` cannot be compared with: {error}", "run `octoc test --record`") from None
+    report = report_against(root / LOCK_NAME, results, record=record, is_part=bool(only))
     if report.comparison is not None:
         _report_worse(evals, report.comparison)
     return EvalRun(evals=evals, figures=SkillFigures(results.messages), report=report)

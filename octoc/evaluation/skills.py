@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import attrs
@@ -111,7 +110,7 @@ class SkillFigures:
 
     outcomes: Sequence[MessageOutcome]
 
-    @cached_property
+    @property
     def collisions(self) -> tuple[Collision, ...]:
         """The pairs of skills, those with most evals first."""
         taken: dict[tuple[str, str], list[str]] = {}
@@ -124,7 +123,7 @@ class SkillFigures:
         ]
         return tuple(sorted(rows, key=lambda row: (-row.count, row.skill, row.other)))
 
-    @cached_property
+    @property
     def near_misses(self) -> tuple[NearMiss, ...]:
         """The evals that trigger a skill which they should not, in the order of the evals."""
         return tuple(

@@ -104,8 +104,9 @@ class _Tested:
 
 def _run_fixtures(root: Path, files: tuple[Path, ...], options: _Options, *, may_be_empty: bool) -> _Tested | None:
     """Run the fixtures of the workspace, or of `files`; None without any, if that `may_be_empty`."""
-    from octoc.cli.failures import UnavailableError, UserError, write_errors
+    from octoc.cli.failures import UnavailableError
     from octoc.cli.fixture_run import built_bundle, bundle_names, evaluate_bundle
+    from octoc.cli.recorded_results import report_against
     from octoc.cli.report import print_diagnostics
     from octoc.compiler.workspace.fixtures import load_fixtures, look_up
     from octoc.diagnostics.rule import Severity
@@ -132,22 +133,10 @@ def _run_fixtures(root: Path, files: tuple[Path, ...], options: _Options, *, may
     if known and not fixtures:
         raise UnavailableError("no fixture is left to run", "-k and --agent exclude all of them")
     results = evaluate_bundle(target, root, fixtures)
-    from octoc.evaluation.recorded import LOCK_NAME, RecordedError, recorded_text
-    from octoc.evaluation.report import report_of
+    from octoc.evaluation.recorded import LOCK_NAME
 
     limits = {} if is_part else {k: v for k, v in attrs.asdict(loaded.settings.test).items() if v is not None}
-    lock = root / LOCK_NAME
-    if options.record:
-        from octoc.whole_files import write_whole
-
-        with write_errors(lock):
-            write_whole(lock, recorded_text(results).encode())
-        click.echo(f"recorded: {LOCK_NAME}", err=True)
-    try:
-        recorded = lock.read_text(encoding="utf-8") if lock.is_file() else None
-        report = report_of(results, limits=limits, recorded=recorded, is_part=is_part)
-    except (RecordedError, OSError, UnicodeDecodeError) as error:
-        raise UserError(f"`{LOCK_NAME}` cannot be compared with: {error}", "run `octoc test --record`") from None
+    report = report_against(root / LOCK_NAME, results, record=options.record, is_part=is_part, limits=limits)
     return _Tested(report=report, is_unsound=is_unsound)
 
 
