@@ -7,7 +7,7 @@ the question is declined; no other client gets it.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import mcp_types as types
 from mcp.shared.message import ServerMessageMetadata
@@ -19,13 +19,17 @@ from octoc_serve.calls import CURRENT_CALL, DeclinedError, RunningCall
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
-ResultT = TypeVar("ResultT", bound=types.Result)
-_ANSWERED = ("elicitation", "sampling", "roots")
-_METHODS: Mapping[str, tuple[type[types.InputRequest], type[types.Result]]] = {
-    "elicitation/create": (types.ElicitRequest, types.ElicitResult),
-    "sampling/createMessage": (types.CreateMessageRequest, types.CreateMessageResult),
-    "roots/list": (types.ListRootsRequest, types.ListRootsResult),
+_REQUESTS: Mapping[str, type[types.InputRequest]] = {
+    "elicitation/create": types.ElicitRequest,
+    "sampling/createMessage": types.CreateMessageRequest,
+    "roots/list": types.ListRootsRequest,
 }
+_CAPABILITIES: Mapping[str, str] = {
+    "elicitation/create": "elicitation",
+    "sampling/createMessage": "sampling",
+    "roots/list": "roots",
+}
+"""Method -> the capability of a client that answers it."""
 
 
 class Elicitation:
@@ -56,39 +60,25 @@ class Elicitation:
         if call is None:
             return None
         declared = {} if call.can is None or not call.is_reachable else _wire(call.can)
-        return {kind: declared[kind] for kind in _ANSWERED if kind in declared}
+        return {kind: declared[kind] for kind in _CAPABILITIES.values() if kind in declared}
 
     async def _inputs(self, server: str, wanted: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Mapping[str, Any]]:
         """Ask the client of the current call for a whole round; a client of the handshake era gets one at a time."""
-        call = CURRENT_CALL.get()
-        if call is None or call.task is None or call.task.done() or not call.is_reachable:
-            raise DeclinedError("the call has no client any more")
-        requests = {
-            name: _METHODS[wire["method"]][0].model_validate(_from(server, wire), by_name=False)
-            for name, wire in wanted.items()
-        }
+        call = _asker(*(wire["method"] for wire in wanted.values()))
+        requests = {name: _request(server, wire) for name, wire in wanted.items()}
         if call.answers or call.context is None:
             return {name: _wire(answer) for name, answer in (await call.ask_all(requests)).items()}
-        return {name: await _ask(call, request, _METHODS[request.method][1]) for name, request in requests.items()}
+        return {name: await _ask(call, request) for name, request in requests.items()}
 
     async def _elicit(self, server: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        call = _asker(lambda can: can.elicitation)
-        named = _from(server, {"method": "elicitation/create", "params": params})
-        request = types.ElicitRequest.model_validate(named, by_name=False)
-        return await _ask(call, request, types.ElicitResult)
+        return await _ask_one(server, "elicitation/create", params)
 
     async def _sample(self, server: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        call = _asker(lambda can: can.sampling)
-        named = _from(server, {"method": "sampling/createMessage", "params": params})
-        request = types.CreateMessageRequest.model_validate(named, by_name=False)
-        if params.get("tools"):
-            return await _ask(call, request, types.CreateMessageResultWithTools)
-        return await _ask(call, request, types.CreateMessageResult)
+        return await _ask_one(server, "sampling/createMessage", params)
 
-    async def _roots_during(self, _: str) -> Sequence[Mapping[str, Any]]:
+    async def _roots_during(self, server: str) -> Sequence[Mapping[str, Any]]:
         # A client of the modern era gets questions only as the answer to its own request.
-        call = _asker(lambda can: can.roots)
-        roots: list[Mapping[str, Any]] = (await _ask(call, types.ListRootsRequest(), types.ListRootsResult))["roots"]
+        roots: list[Mapping[str, Any]] = (await _ask_one(server, "roots/list", {}))["roots"]
         return roots
 
     def _roots(
@@ -103,32 +93,43 @@ class Elicitation:
         return roots
 
 
-def _from(server: str, request: Mapping[str, Any]) -> dict[str, Any]:
+def _request(server: str, wire: Mapping[str, Any]) -> types.InputRequest:
     """Return a server's request with the server's name in the text that people or models read."""
-    params = dict(request.get("params") or {})
-    if request["method"] == "elicitation/create":
+    method, params = wire["method"], dict(wire.get("params") or {})
+    if method == "elicitation/create":
         params["message"] = f"Server `{server}` asks: {params.get('message', '')}"
-    elif request["method"] == "sampling/createMessage":
+    elif method == "sampling/createMessage":
         said = (f"Server `{server}` asks for this completion.", params.get("systemPrompt"))
         params["systemPrompt"] = "\n\n".join(filter(None, said))
-    return {**request, "params": params} if params else dict(request)
+    return _REQUESTS[method].model_validate({"method": method, "params": params or None}, by_name=False)
 
 
-def _asker(capability: Callable[[types.ClientCapabilities], object | None]) -> RunningCall:
-    """Return the call of a question, if its client can answer. Raises: DeclinedError."""
+def _asker(*methods: str) -> RunningCall:
+    """Return the call of questions, if its client can answer all of them. Raises: DeclinedError."""
     call = CURRENT_CALL.get()
     if call is None or call.task is None or call.task.done():
         raise DeclinedError("the call has no client any more")
-    if not call.is_reachable or call.can is None or capability(call.can) is None:
+    can = call.can if call.is_reachable else None
+    if any(getattr(can, _CAPABILITIES[method], None) is None for method in methods):
         raise DeclinedError("the client does not answer this")
     return call
 
 
-async def _ask(call: RunningCall, request: types.InputRequest, result: type[ResultT]) -> Mapping[str, Any]:
+async def _ask_one(server: str, method: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
+    return await _ask(_asker(method), _request(server, {"method": method, "params": params}))
+
+
+async def _ask(call: RunningCall, request: types.InputRequest) -> Mapping[str, Any]:
     if call.answers or call.context is None:
         return _wire(await call.ask(request))
     related = ServerMessageMetadata(related_request_id=call.context.request_id)
-    return _wire(await call.context.session.send_request(request, result, metadata=related))
+    return _wire(await call.context.session.send_request(request, _result_of(request), metadata=related))
+
+
+def _result_of(request: types.InputRequest) -> type[types.Result]:
+    if isinstance(request, types.CreateMessageRequest):
+        return types.CreateMessageResultWithTools if request.params.tools else types.CreateMessageResult
+    return types.ElicitResult if isinstance(request, types.ElicitRequest) else types.ListRootsResult
 
 
 def _wire(answer: types.Result | types.ClientCapabilities) -> dict[str, Any]:

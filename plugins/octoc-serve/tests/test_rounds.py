@@ -246,6 +246,26 @@ def test_a_kind_that_the_workspace_turns_off_is_not_declared(
     run(scenario)
 
 
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+def test_a_client_of_the_handshake_era_is_asked_one_by_one(
+    run: Run, shared: Callable[..., Any], connect: Callable[..., Any], transport: str
+) -> None:
+    """The rounds of a modern server reach it as requests during its call, and the call ends with one result."""
+    gateway = shared() if transport == "http" else None
+
+    async def accept(*_: Any) -> ElicitResult:
+        return ElicitResult(action="accept", content={"name": "octo"})
+
+    async def scenario() -> None:
+        able = {"elicitation_callback": accept, "sampling_callback": sample}
+        async with connect("handshake", gateway, **able) as heard:
+            booked = json.loads(text_of(await heard.client.call_tool("call_mcp_tool", {"tool_name": "booking__book"})))
+            assert set(booked["first"]) == {"guest", "greeting"}
+            assert booked["sure"] == "accept"
+
+    run(scenario)
+
+
 def test_an_answer_that_is_left_out_is_asked_for_again(
     run: Run, shared: Callable[..., Any], connect: Callable[..., Any]
 ) -> None:
