@@ -52,9 +52,9 @@ def check_skill_files(build: Build, sink: DiagnosticSink) -> None:
 
 def _named(document: Document, folder: SkillFolder) -> Iterator[tuple[str, int, int]]:
     """Yield each path in the text below a folder of resources that has no such file, with line and column."""
-    files, folders = set(folder.resources), {posixpath.dirname(one) for one in folder.resources}
-    for number, line in enumerate(document.body.split("\n"), start=document.body_line):
-        for match in _PATH.finditer(f"{line} "):
+    files, folders = set(folder.resources), {posixpath.dirname(one) for one in folder.resources} - {""}
+    for number, line in enumerate(document.body.split("\n") if folders else (), start=document.body_line):
+        for match in _PATH.finditer(f"{line} ") if "/" in line else ():
             path = match["path"]
             if posixpath.dirname(path) in folders and path not in files:
                 yield path, number, match.start("path") + 1
