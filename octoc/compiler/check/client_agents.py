@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 
 from octoc.compiler.check.fields import report_unknown_fields
 from octoc.compiler.check.inspection import FileInspection
+from octoc.compiler.check.schemas import validator_of_client
 from octoc.compiler.check.translate import report_errors
 from octoc.compiler.inputs.agents.clients import AgentDialect
 from octoc.compiler.inputs.agents.keys import KEYS_OF_CLIENTS
@@ -20,9 +20,6 @@ from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import check as rules
 from octoc.diagnostics.rules.claude import NAMED_FILE_MISSING
 from octoc.diagnostics.suggest import did_you_mean
-
-if TYPE_CHECKING:
-    from jsonschema.protocols import Validator
 
 _CHANGING = frozenset({"bash", "shell", "execute", "edit", "multiedit", "write", "create", "*"})
 """Tools that write or run: an agent that may use one is hardly restricted."""
@@ -34,7 +31,7 @@ def check_client_agent(values: Mapping[str, Any], inspection: FileInspection) ->
     if not isinstance(dialect, AgentDialect) or dialect.skips(inspection.file.path):
         return
     judged = attrs.evolve(inspection, effect=dialect.effect)
-    report_errors(_validator_of(dialect).iter_errors(values), judged)
+    report_errors(validator_of_client(dialect).iter_errors(values), judged)
     for key in sorted(dialect.unread.keys() & values.keys()) if not dialect.is_closed else ():
         report_unread(key, values, dialect.unread[key], inspection)
     for key in dialect.files:
@@ -90,10 +87,3 @@ def _report_refused(
                 help=did_you_mean(str(key), known) or "delete it",
                 severity=Severity.WARNING,
             )
-
-
-@cache
-def _validator_of(dialect: AgentDialect) -> Validator:
-    from jsonschema import Draft202012Validator
-
-    return Draft202012Validator(dialect.schema)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 
 from octoc.compiler.check.inspection import FileInspection, dotted
+from octoc.compiler.check.schemas import validator_of_client
 from octoc.compiler.check.translate import report_errors
 from octoc.compiler.fixes.edits import replaced
 from octoc.compiler.inputs.claude.paths import is_missing, is_users_own
@@ -23,9 +23,6 @@ from octoc.diagnostics.rules.lint_mcp import UNEXPANDED_REFERENCE
 from octoc.diagnostics.rules.resolve import UNKNOWN_TOOL
 from octoc.diagnostics.suggest import near_miss, slips_of
 
-if TYPE_CHECKING:
-    from jsonschema.protocols import Validator
-
 # Names in capitals are variables: other programs have references of their own, such as `${workspaceFolder}`.
 _FOREIGN = re.compile(r"\$\{(?:env:)?(?P<name>[A-Z_][A-Z0-9_]*)(?::-[^{}]*)?\}")
 _UNCLOSED = re.compile(r"\{env:(?P<name>\w+)(?![\w}])")
@@ -37,7 +34,7 @@ def check_client_settings(values: Mapping[str, Any], inspection: FileInspection)
     if not isinstance(dialect, SettingsDialect):
         return
     if dialect.schema:
-        report_errors(_validator_of(dialect).iter_errors(values), attrs.evolve(inspection, effect=dialect.effect))
+        report_errors(validator_of_client(dialect).iter_errors(values), attrs.evolve(inspection, effect=dialect.effect))
     _check_list_of_servers(values, dialect, inspection)
     for pattern in dialect.files:
         for path, value in values_at(values, pattern):
@@ -66,7 +63,7 @@ def _check_list_of_servers(values: Mapping[str, Any], dialect: SettingsDialect, 
 def _check_file(value: Any, path: KeyPath, dialect: SettingsDialect, inspection: FileInspection) -> None:
     if not isinstance(value, str) or "://" in value or value.startswith("/") or not value.strip():
         return
-    if dotted(path).endswith("]") and not {"/", "."}.intersection(value):
+    if isinstance(path[-1], int) and not {"/", "."}.intersection(value):
         return  # a list also takes names
     file = inspection.file.path
     if dialect.based_on == "project" and is_users_own(file.parent):
@@ -110,10 +107,3 @@ def _check_reference(value: Any, path: KeyPath, dialect: SettingsDialect, inspec
             path,
             help=f"write `{dialect.variable_named(match['name'])}`",
         )
-
-
-@cache
-def _validator_of(dialect: SettingsDialect) -> Validator:
-    from jsonschema import Draft202012Validator
-
-    return Draft202012Validator(dialect.schema)

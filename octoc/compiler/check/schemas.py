@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from jsonschema.protocols import Validator
     from referencing import Registry
 
+    from octoc.compiler.inputs.agents.clients import AgentDialect
+    from octoc.compiler.inputs.settings.clients import SettingsDialect
+
 _URN = "urn:octoc:schema:"
 MAJOR = 1
 """The version of every file kind that this octoc reads."""
@@ -37,6 +40,14 @@ def _shipped(name: str) -> Mapping[str, Any]:
 def validator_of(kind: FileKind) -> Validator:
     """Return the validator of `kind`. As JSON Schema has it, `3.0` is a whole number too."""
     return quick_validator()(schema_of(kind), registry=_registry())
+
+
+@cache
+def validator_of_client(dialect: AgentDialect | SettingsDialect) -> Validator:
+    """Return the validator of what a client refuses in its agents or settings."""
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator(dialect.schema)
 
 
 def fields(kind: FileKind, *pointer: str) -> frozenset[str]:

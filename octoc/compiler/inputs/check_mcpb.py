@@ -9,6 +9,7 @@ from typing import Any
 from octoc.compiler.check.inspection import FileInspection
 from octoc.compiler.check.schemas import schema_of
 from octoc.compiler.inputs.mcpb import MCPB, version_of
+from octoc.compiler.read.values import texts_in
 from octoc.diagnostics.model import KeyPath
 from octoc.diagnostics.rules.lint_servers import REFUSED_BY_MCPB, UNDEFINED_NAME
 from octoc.diagnostics.suggest import slip_of_key
@@ -28,7 +29,7 @@ def check_mcpb(values: Mapping[str, Any], inspection: FileInspection) -> None:
     schema = schema_of(MCPB)
     unknown = list(_unknown(values, schema, ()))
     if unknown:
-        known = next(_known(schema, unknown[0][:-1]))
+        known = _known(schema, unknown[0][:-1])
         inspection.report(
             REFUSED_BY_MCPB,
             f"`mcpb pack` refuses a manifest with {name_list([inspection.dotted(path) for path in unknown])}",
@@ -37,7 +38,7 @@ def check_mcpb(values: Mapping[str, Any], inspection: FileInspection) -> None:
             help=slip_of_key(str(unknown[0][-1]), known) or "delete the key, or put the value below `_meta`",
         )
     options = values.get("user_config", {})
-    for path, text in _texts(values.get("server", {}).get("mcp_config", {}), ("server", "mcp_config")):
+    for path, text in texts_in(values.get("server", {}).get("mcp_config", {}), ("server", "mcp_config")):
         for name in dict.fromkeys(_OPTION.findall(text)):
             if name not in options:
                 inspection.report(
@@ -67,16 +68,8 @@ def _of_each(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     return each if isinstance(each, Mapping) else {}
 
 
-def _known(schema: Mapping[str, Any], path: KeyPath) -> Iterator[frozenset[str]]:
-    """Yield the keys that the object at `path` may have."""
+def _known(schema: Mapping[str, Any], path: KeyPath) -> frozenset[str]:
+    """Return the keys that the object at `path` may have."""
     for step in path:
         schema = schema["items"] if isinstance(step, int) else schema.get("properties", {}).get(step, _of_each(schema))
-    yield frozenset(schema.get("properties", ()))
-
-
-def _texts(value: Any, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
-    if isinstance(value, str):
-        yield path, value
-    elif isinstance(value, Mapping | list):
-        for key, item in value.items() if isinstance(value, Mapping) else enumerate(value):
-            yield from _texts(item, (*path, key))
+    return frozenset(schema.get("properties", ()))

@@ -15,10 +15,11 @@ from octoc.aliases import sanitize
 from octoc.compiler.fixes.edits import replaced
 from octoc.compiler.inputs.agents.tool_lists import names_in
 from octoc.compiler.inputs.claude.user import UserScope
+from octoc.compiler.inputs.settings.clients import values_at
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.documents import Document
 from octoc.compiler.resolve.definitions import definitions
-from octoc.diagnostics.model import DiagnosticSink, KeyPath, Place
+from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.resolve import UNKNOWN_SERVER
 from octoc.diagnostics.suggest import near_miss, slips_of
@@ -33,11 +34,11 @@ _FORMS = (
     re.compile(r"\A@(?P<server>[^/\s]+)(?:/|\Z)"),
     re.compile(r"\A(?P<server>[A-Za-z0-9._-]+)/[A-Za-z0-9_.*-]+\Z"),
 )
-_LISTS: tuple[KeyPath, ...] = (
+_LISTS: tuple[tuple[str, ...], ...] = (
     *(("permissions", kind) for kind in ("allow", "ask", "deny")),
     *(("tools",), ("allowedTools",), ("allowed-tools",), ("disallowedTools",)),
 )
-_EXACT: tuple[KeyPath, ...] = (("enabledMcpjsonServers",), ("disabledMcpjsonServers",))
+_EXACT: tuple[tuple[str, ...], ...] = (("enabledMcpjsonServers",), ("disabledMcpjsonServers",))
 """Lists of servers, by their own names."""
 
 
@@ -124,10 +125,8 @@ def _uses(document: Document) -> Iterator[_Use]:
                 yield _Use(match["server"], match.string, document.place("hooks", event, index, "matcher"))
 
 
-def _at(values: Any, path: KeyPath) -> Any:
-    for step in path:
-        values = values.get(step) if isinstance(values, dict) else None
-    return values
+def _at(values: Any, path: tuple[str, ...]) -> Any:
+    return next((value for _, value in values_at(values, path)), None)
 
 
 def _report(use: _Use, near: tuple[str, ...], sink: DiagnosticSink) -> None:

@@ -1,8 +1,12 @@
-"""Laws of values that hold whatever format they came from: bounded depth, finite numbers, text that UTF-8 can carry."""
+"""Laws of values that hold whatever format they came from: bounded depth, finite numbers, text that UTF-8 can carry.
+
+`texts_in` yields the texts of a value.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from octoc.diagnostics.model import DiagnosticSink, KeyPath, Place
@@ -55,3 +59,12 @@ def _unusable(value: Any) -> str:
         except UnicodeEncodeError as error:
             return f"`\\u{ord(value[error.start]):04x}` is half of a surrogate pair, expected a whole character"
     return ""
+
+
+def texts_in(value: Any, path: KeyPath = ()) -> Iterator[tuple[KeyPath, str]]:
+    """Yield each text in a value, with its path below `path`; keys do not count."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, Mapping | list):
+        for key, item in value.items() if isinstance(value, Mapping) else enumerate(value):
+            yield from texts_in(item, (*path, key))

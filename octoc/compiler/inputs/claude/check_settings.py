@@ -40,6 +40,9 @@ from octoc.lists import one_of
 # Source: Claude Code, issue 46889 (2.1, April 2026): `env` is text.
 _REFERENCE = re.compile(r"\$\{(?:env:)?[A-Z_][A-Z0-9_]*(?::-[^{}]*)?\}|\$[A-Z_][A-Z0-9_]*\b")
 
+_NOTHING: tuple[Any, ...] = ({}, [], None)
+"""Values that say nothing, wherever they stand."""
+
 
 def check_settings(values: Mapping[str, Any], inspection: FileInspection) -> None:
     """Check settings whose schema is met."""
@@ -162,7 +165,7 @@ def _check_scope(values: Mapping[str, Any], scope: str, inspection: FileInspecti
     if scope == "project":
         where |= dict.fromkeys(NOT_SHARED_KEYS, f"the user's own settings, or `{LOCAL_SETTINGS_FILE}`")
     where |= dict.fromkeys(GLOBAL_KEYS, "`~/.claude.json`")
-    for key in sorted(key for key in where if values.get(key)):
+    for key in sorted(key for key in values.keys() & where.keys() if values[key] not in _NOTHING):
         inspection.report(
             rules.IGNORED_KEY,
             f"Claude Code does not read `{key}` in this file",

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 import attrs
 
 from octoc.compiler.inputs.claude.check_settings import scope_of
 from octoc.compiler.lint.mcp.folders import home_of_person
 from octoc.compiler.model.build import Build
-from octoc.diagnostics.model import DiagnosticSink, KeyPath
+from octoc.compiler.read.values import texts_in
+from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.lint_servers import HOME_PATH
 from octoc.plugin.lint import lint_check
@@ -30,7 +28,7 @@ def check_homes_of_settings(build: Build, sink: DiagnosticSink) -> None:
         found = [
             (path, match)
             for part in _PARTS
-            for path, text in _texts(document.values.get(part), (part,))
+            for path, text in texts_in(document.values.get(part), (part,))
             if (match := home_of_person(text)) is not None
         ]
         for path, match in sorted(found, key=lambda one: one[0][0] == "permissions")[:1]:
@@ -43,11 +41,3 @@ def check_homes_of_settings(build: Build, sink: DiagnosticSink) -> None:
                 "the user's own settings",
                 severity=Severity.INFO if path[0] == "permissions" else None,
             )
-
-
-def _texts(value: Any, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
-    if isinstance(value, str):
-        yield path, value
-    elif isinstance(value, dict | list):
-        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _texts(item, (*path, key))

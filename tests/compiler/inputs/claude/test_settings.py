@@ -183,6 +183,7 @@ def test_a_script_of_a_hook_that_is_not_there(tmp_path: Path, command: str, is_m
     [
         (SETTINGS, {"mcpServers": {"a": {}}}, "OCT733"),
         (SETTINGS, {"mcpServers": {}}, None),
+        (SETTINGS, {"allowManagedMcpServersOnly": False}, "OCT733"),
         (SETTINGS, {"allowManagedHooksOnly": True}, "OCT733"),
         ("managed-settings.json", {"allowManagedHooksOnly": True}, None),
         ("managed-settings.d/10-acme.json", {"permisions": {}}, "OCT208"),
