@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from octoc.search.products import is_product
 from octoc.search.stem import stem
@@ -16,8 +16,6 @@ _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"
     "\uf900-\ufaff\U00020000-\U0003ffff"
 )
-_STRETCH = re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
-_IS_UNSPACED = re.compile(f"[{_UNSPACED}]")
 _MIXED_CASE = re.compile(r"\b[A-Za-z]*[a-z][A-Z][A-Za-z]*\b")
 _ACCENT = re.compile("(?<=[a-zA-Z])[\u0300-\u036f]+")
 _LATIN = str.maketrans({"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D"})
@@ -75,15 +73,26 @@ def terms(text: str) -> list[str]:
 
 def _pieces(word: str) -> list[str]:
     """Return a word as in the index: its first characters, or the pairs of neighbours in `_UNSPACED` text."""
-    if word.isascii() or not _IS_UNSPACED.search(word):
+    if word.isascii() or not (unspaced := _unspaced()).search(word):
         return [word[:MAX_WORD_CHARS]]
     pieces: list[str] = []
-    for stretch in _STRETCH.findall(word):
-        if len(stretch) > 2 and _IS_UNSPACED.match(stretch):
+    for stretch in _stretch().findall(word):
+        if len(stretch) > 2 and unspaced.match(stretch):
             pieces += [stretch[place : place + 2] for place in range(len(stretch) - 1)]
         else:
             pieces.append(stretch[:MAX_WORD_CHARS])
     return pieces
+
+
+# These two take milliseconds to compile, and texts in ASCII need neither.
+@cache
+def _unspaced() -> re.Pattern[str]:
+    return re.compile(f"[{_UNSPACED}]")
+
+
+@cache
+def _stretch() -> re.Pattern[str]:
+    return re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
 
 
 def query_terms(query: str) -> dict[str, str]:
