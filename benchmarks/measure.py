@@ -86,5 +86,5 @@ def realworld() -> Path | None:
     path = Path(os.environ.get("OCTOC_REALWORLD") or ROOT.parent / "shared" / "realworld")
     if (path / "octomind-tap").is_dir():
         return path
-    print("real-world inputs are not present (set OCTOC_REALWORLD): measuring taps/core instead")
+    print("real-world inputs are not present (set OCTOC_REALWORLD): measuring the core tap or the demo instead")
     return None
