@@ -50,12 +50,14 @@ class RunningCall:
     Args:
         answers: whether the client can answer questions by a second request.
         context: None while no request of the client waits for the call.
+        given: answers that the client sent with its first request, for what the backend asks first.
     """
 
     tool: str
     arguments: Mapping[str, Any]
     context: Context | None
     answers: bool = False
+    given: Mapping[str, types.InputResponse] = attrs.field(factory=dict)
     began: float = attrs.field(factory=time.monotonic)
     task: asyncio.Task[ToolResult | ToolFailure] | None = None
     _rounds: list[Round] = attrs.field(factory=list)
@@ -71,6 +73,7 @@ class RunningCall:
     async def ask(self, request: types.InputRequest) -> types.InputResponse:
         """Answer the client's request with a question, and wait for its next request. Raises: DeclinedError."""
         name = str(next(self._numbers))
+        self.given = {}  # the client cannot know this name
         answers = await self.ask_all({name: request})
         if name not in answers:
             raise DeclinedError("the client has left this question out")
@@ -78,6 +81,9 @@ class RunningCall:
 
     async def ask_all(self, requests: Mapping[str, types.InputRequest]) -> Mapping[str, types.InputResponse]:
         """Answer the client's request with several questions, and return the answers that its next request has."""
+        given, self.given = self.given, {}
+        if given.keys() >= requests.keys():
+            return {name: given[name] for name in requests}
         taken = {name for open_ in self._rounds for name in open_.requests}
         names = {name if name not in taken else f"{name}-{next(self._numbers)}": name for name in requests}
         asked = Round({new: requests[name] for new, name in names.items()}, asyncio.get_running_loop().create_future())

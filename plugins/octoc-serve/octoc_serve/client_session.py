@@ -134,8 +134,8 @@ class ClientSession:
     ) -> RunningCall | ToolFailure:
         """Return the call that a request starts, or the suspended call that it answers."""
         name, arguments = params.name, params.arguments or {}
-        if params.request_state is not None or params.input_responses is not None:
-            waiting = self._suspended.take(params.request_state or "", name, arguments)
+        if params.request_state is not None:
+            waiting = self._suspended.take(params.request_state, name, arguments)
             if waiting is None:
                 message = "no such call waits for an answer: it has ended, or was another one's"
                 raise MCPError(types.INVALID_PARAMS, message)
@@ -151,6 +151,7 @@ class ClientSession:
             arguments,
             context,
             answers=modern and not self._stateless,
+            given=params.input_responses or {},
             can=context.session.client_capabilities,
         )
         call.task = asyncio.create_task(self._whole(call), name=f"octoc serve: {name}")

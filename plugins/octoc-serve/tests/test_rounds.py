@@ -84,7 +84,6 @@ def test_an_answer_is_good_once_for_its_own_client_and_call(
             refused = [
                 await refusal(theirs.client, state, answers),
                 await refusal(mine.client, "guessed", answers),
-                await refusal(mine.client, None, answers),
                 await refusal(mine.client, state, answers, {"tool_name": "plain__echo"}),
             ]
             right = await again(mine.client, state, answers)
@@ -284,6 +283,27 @@ def test_an_answer_that_is_left_out_is_asked_for_again(
             )
             assert isinstance(repeated, InputRequiredResult)
             assert set(repeated.input_requests or ()) == {"guest"}
+
+    run(scenario)
+
+
+def test_answers_in_the_first_request_answer_what_the_server_asks_first(
+    run: Run, shared: Callable[..., Any], connect: Callable[..., Any]
+) -> None:
+    """Answers under the server's own names are taken without asking, others are ignored; the next round is asked."""
+    arguments = {"tool_name": "booking__book"}
+
+    async def asked_after(client: Any, *names: str) -> set[str]:
+        who = ElicitResult(action="accept", content={"name": "octo"})
+        asked = await client.session.call_tool(
+            "call_mcp_tool", arguments, input_responses=dict.fromkeys(names, who), allow_input_required=True
+        )
+        return set(asked.input_requests or ())
+
+    async def scenario() -> None:
+        async with connect("modern", shared(), elicitation_callback=elicit) as heard:
+            assert await asked_after(heard.client, "guest", "other") == {"sure"}
+            assert await asked_after(heard.client, "other") == {"guest"}
 
     run(scenario)
 
