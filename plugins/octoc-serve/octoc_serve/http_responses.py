@@ -23,9 +23,11 @@ from mcp.server.streamable_http import (
 )
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
+from mcp_types.version import is_version_at_least
 from sse_starlette import EventSourceResponse
 
 from octoc_serve.error_boundary import error_boundary
+from octoc_serve.event_history import EventHistory
 from octoc_serve.session_shares import SessionShares
 from octoc_serve.turns import Turns
 
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
 
 SILENT_S = 1.0
 """Seconds to wait for an answer before a stream starts, which comments keep alive."""
+RETRY_MS = 1000
+"""Milliseconds after which a client whose stream broke reconnects."""
 
 
 USED = (
@@ -131,7 +135,7 @@ class JsonResponseManager(StreamableHTTPSessionManager):
         admitted = super()._admit_session(requestor)
         if admitted is None or admitted.mcp_session_id is None or not self._knows(admitted):
             return admitted
-        transport = JsonResponseTransport(admitted.mcp_session_id, idle_timeout=self.session_idle_timeout)
+        transport = JsonResponseTransport(admitted.mcp_session_id, self.session_idle_timeout)
         self._server_instances[admitted.mcp_session_id] = transport
         return transport
 
@@ -141,6 +145,10 @@ class JsonResponseManager(StreamableHTTPSessionManager):
 
 class JsonResponseTransport(StreamableHTTPServerTransport):
     """The SDK's transport of one session, with other answers to requests. The SDK handles all other messages."""
+
+    def __init__(self, session: str, idle_timeout: float | None) -> None:
+        self._history = EventHistory()
+        super().__init__(session, event_store=self._history, idle_timeout=idle_timeout)
 
     async def _handle_post_request(self, scope: Scope, request: Request, receive: Receive, send: Send) -> None:
         message = await self._asked(request)
@@ -168,7 +176,7 @@ class JsonResponseTransport(StreamableHTTPServerTransport):
             if first is not None and isinstance(first.message, types.JSONRPCResponse | types.JSONRPCError):
                 await self._create_json_response(first.message)(scope, receive, send)
             else:
-                await self._stream(key, first, scope, receive, send)
+                await self._stream(key, first, version, scope, receive, send)
         finally:
             # By identity: a client may reuse an id before this request is over.
             if self._request_streams.get(key) == (sink, events):
@@ -189,11 +197,24 @@ class JsonResponseTransport(StreamableHTTPServerTransport):
             return None
         return message if isinstance(message, types.JSONRPCRequest) and message.method != "initialize" else None
 
-    async def _stream(self, key: str, first: EventMessage | None, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer with an event stream, as the SDK does, that starts with the message at hand."""
+    async def _mint_priming_event(self, stream_id: str, protocol_version: str) -> dict[str, Any] | None:
+        return None  # only `_stream` primes: other streams start with their answer
+
+    async def _stream(
+        self, key: str, first: EventMessage | None, version: str, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """Answer with an event stream, as the SDK does, that starts with the message at hand.
+
+        Before it comes an event with an id and no data, from which a client of 2025-11-25 can resume the stream.
+        """
         writer, reader = anyio.create_memory_object_stream[dict[str, Any]](0)
         self._sse_stream_writers[key] = writer
-        begun = None if first is None else self._create_event_data(first)
+        begun: list[dict[str, Any]] = []
+        if is_version_at_least(version, "2025-11-25"):
+            begun.append({"id": await self._history.store_event(key, None), "data": "", "retry": RETRY_MS})
+        if first is not None:
+            name = await self._history.store_event(key, first.message)
+            begun.append(self._create_event_data(EventMessage(first.message, name)))
         streams = self._request_streams.get(key)
         headers = {"Cache-Control": "no-cache, no-transform", "Connection": "keep-alive"}
         if self.mcp_session_id:
@@ -202,8 +223,11 @@ class JsonResponseTransport(StreamableHTTPServerTransport):
         async def forward() -> None:
             if streams is None:
                 writer.close()
-            else:
-                await self._run_sse_writer(key, writer, streams[1], begun)
+                return
+            for event in begun[:-1]:
+                await writer.send(event)
+            await self._run_sse_writer(key, writer, streams[1], begun[-1] if begun else None)
+            self._history.forget(key)
 
         try:
             response = EventSourceResponse(content=reader, data_sender_callable=forward, headers=headers)

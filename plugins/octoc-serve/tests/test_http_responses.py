@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import http.client
+import itertools
 import json
 import socket
 import urllib.request
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import mcp_types as types
 import pytest
@@ -56,8 +59,8 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def messages_of(body: str) -> list[dict[str, Any]]:
-    """Return the messages of a stream of events."""
-    return [json.loads(line.removeprefix("data: ")) for line in body.splitlines() if line.startswith("data: ")]
+    """Return the messages of a stream of events, whose first event has no data."""
+    return [json.loads(line.removeprefix("data: ")) for line in body.splitlines() if line.startswith("data: {")]
 
 
 def test_an_answer_with_nothing_before_it_is_json(
@@ -138,6 +141,28 @@ def test_an_answer_that_takes_long_begins_as_a_stream(opened: tuple[str, dict[st
     status, headers, body = ask(url, call_of("patient__nap", {"seconds": 2}), **session)
     assert (status, headers["content-type"].partition(";")[0]) == (200, "text/event-stream")
     (answer,) = messages_of(body)
+    assert answer["result"]["content"][0]["text"] == "rested"
+
+
+def test_a_stream_that_broke_is_resumed(opened: tuple[str, dict[str, str]]) -> None:
+    """A stream begins with an id and no data; a client that reconnects with it gets the answer."""
+    url, session = opened
+    where = urlsplit(url)
+    headers = {name.replace("_", "-"): value for name, value in session.items()}
+    headers |= {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+
+    def begun(method: str, body: str | None = None, **more: str) -> tuple[http.client.HTTPConnection, Iterator[str]]:
+        connection = http.client.HTTPConnection(where.netloc, timeout=120)
+        connection.request(method, where.path, body, {**headers, **more})
+        return connection, (line.decode().strip() for line in connection.getresponse())
+
+    connection, lines = begun("POST", json.dumps(call_of("patient__nap", {"seconds": 2})))
+    first = list(itertools.takewhile(bool, lines))
+    assert first[1:] == ["data:", "retry: 1000"]
+    connection.close()
+    connection, lines = begun("GET", **{"Last-Event-ID": first[0].removeprefix("id: ")})
+    answer = json.loads(next(line for line in lines if line.startswith("data: {")).removeprefix("data: "))
+    connection.close()
     assert answer["result"]["content"][0]["text"] == "rested"
 
 
