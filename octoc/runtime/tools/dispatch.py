@@ -213,7 +213,12 @@ async def _called(session: SessionState, index: int, given: Mapping[str, Any], r
         from octoc.runtime.tools.explain import explain
 
         outcome = await explain(session, tool.id, tools.alias(index), given, outcome, request.caller)
-    return await fit(session, outcome, tool.id)
+    fitted = await fit(session, outcome, tool.id)
+    if isinstance(outcome, ToolFailure) or isinstance(fitted, ToolFailure) or fitted.structured is outcome.structured:
+        return fitted
+    from octoc.runtime.tools.output_schema import conforming
+
+    return await conforming(session, index, outcome, fitted)
 
 
 async def _resolved(

@@ -79,17 +79,20 @@ class ClientSession:
         return bool(not self._stateless and self.session.state.tools.switchable)
 
     @property
+    def is_steady(self) -> bool:
+        """Whether only a new bundle or a change by a server changes the tool list."""
+        return not self.routes and self._preparing is None
+
+    @property
     def shown(self) -> Sequence[Mapping[str, Any]]:
         """The tool list that the client got last."""
         return self._shown
 
     def tools(self) -> list[dict[str, Any]]:
-        """Return the tools in MCP's form, without output schemas. Raises: BundleFileError."""
+        """Return the tools in MCP's form. Raises: BundleFileError."""
         wires = self.session.tools("mcp")
         if self._stateless:
             wires = [wire for wire in wires if wire["name"] not in STATEFUL]
-        for wire in wires:
-            wire.pop("outputSchema", None)
         if self.routes and wires and wires[0]["name"] == FIND_TOOLS:
             wires[0]["description"] += _ROUTES
             wires[0]["inputSchema"]["properties"]["message"] = {"type": "string", "description": _MESSAGE}

@@ -33,6 +33,8 @@ PRINCIPAL = "octoc.principal"
 """Key in the ASGI scope of the request's `ClientKey`, without its session."""
 SESSION_HEADER = "mcp-session-id"
 METHOD_HEADER, NAME_HEADER = "mcp-method", "mcp-name"
+STEADY_TTL_MS = 60_000
+"""Milliseconds for which a client may reuse a list that no message and no call changes."""
 
 Context = ServerRequestContext[Any, Any]
 
@@ -83,8 +85,10 @@ class GatewayServer:
             # The SDK looks up a call's tool in the whole list before each call. With many tools that would cost more
             # than the call.
             wires = client.tools() if wanted is None else [one for one in client.shown if one["name"] == wanted]
-        tools = [types.Tool.model_validate(wire, by_name=False) for wire in wires]
-        return types.ListToolsResult(tools=tools)
+        modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
+        tools = [_tool(wire, modern=modern) for wire in wires]
+        ttl_ms = STEADY_TTL_MS if client.is_steady else 0
+        return types.ListToolsResult(tools=tools, ttl_ms=ttl_ms, cache_scope="private")
 
     async def _call(
         self, context: Context, params: types.CallToolRequestParams
@@ -159,6 +163,14 @@ class GatewayServer:
         tools = {**result["capabilities"].get("tools", {}), "listChanged": True}
         introduced = {**result, "capabilities": {**result["capabilities"], "tools": tools}}
         return {**introduced, "instructions": instructions} if instructions else introduced
+
+
+def _tool(wire: Mapping[str, Any], *, modern: bool) -> types.Tool:
+    """Return a tool, without an output schema that its era does not allow: the handshake era knows only objects."""
+    schema = wire.get("outputSchema")
+    if not isinstance(schema, Mapping) or not (modern or schema.get("type") == "object"):
+        wire = {key: value for key, value in wire.items() if key != "outputSchema"}
+    return types.Tool.model_validate(wire, by_name=False)
 
 
 def _called(context: Context) -> str | None:

@@ -83,6 +83,37 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return workspace.root
 
 
+@attrs.frozen
+class Everything:
+    """A server of everything that MCP has, and a bundle whose agents reach it.
+
+    `all` has its tools directly, by the server's own names; `supervisor` searches for them.
+    """
+
+    url: str
+    bundle: Path
+
+
+@pytest.fixture(scope="session")
+def everything(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Everything]:
+    """The server of everything over Streamable HTTP, and its bundle."""
+    command = [sys.executable, str(Path(__file__).with_name("everything_server.py"))]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        url = process.stdout.readline().strip()
+        workspace = WorkspaceBuilder(tmp_path_factory.mktemp("everything"), aliases={"style": "bare"})
+        workspace.settings("search", bind="never").server("everything", type="http", url=url)
+        workspace.agent("all", type="worker", tools=["everything/*"])
+        root = workspace.write()
+        assert main(["pin", "--workspace", str(root), "--no-cache"]) == 0
+        assert main(["build", "--workspace", str(root), "--allow-degraded", "--no-cache"]) == 0
+        yield Everything(url, root / "dist" / "test.octoc")
+    finally:
+        process.kill()
+        process.communicate()
+
+
 @attrs.frozen(kw_only=True)
 class Done:
     """How a command ended."""
