@@ -123,6 +123,7 @@ class Dialect:
         secret_advice: how a secret stays out of the file, where the client has no references.
         adds_to_others: the file adds to servers that other files define, and defines none: no workspace names it.
         holds_secrets: the file is the client's place for secrets, outside of version control.
+        read_instead: the client does not read the file by itself, and reads this one of the project.
         reads_comments: the client reads JSON with comments and trailing commas.
         infers_transport: the client takes a server with a `url` and without a `type`.
         url_advice: what to write instead of a `url`, where the client starts commands alone.
@@ -172,6 +173,7 @@ class Dialect:
     secret_advice: str = ""
     adds_to_others: bool = False
     holds_secrets: bool = False
+    read_instead: str = ""
     reads_comments: bool = False
     infers_transport: bool = False
     url_advice: str = ""

@@ -17,7 +17,10 @@ from octoc.plugin.file_kinds import Dialect
 
 Run = Callable[..., Any]
 CLIENTS = [
-    (one, pattern) for one in DIALECTS if one.kind == MCP.name and not one.adds_to_others for pattern in one.patterns
+    (one, pattern)
+    for one in DIALECTS
+    if one.kind == MCP.name and not (one.adds_to_others or one.read_instead)
+    for pattern in one.patterns
 ]
 
 

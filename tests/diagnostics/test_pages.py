@@ -68,7 +68,7 @@ COMPANIONS: Mapping[str, tuple[str, str]] = {
     "OCT372": ("OCT201", "the table cannot be read because of the key"),
     "OCT434": ("OCT401", "the skill's capability is hidden because it has no trigger"),
 }
-NO_WORKSPACE = frozenset({"fastmcp.json", "manifest.json", "server.json"})
+NO_WORKSPACE = frozenset({".claude/mcp.json", "fastmcp.json", "manifest.json", "server.json"})
 """Files that no build of a workspace reads: a scan of a folder finds them."""
 SHOWN = sorted(set(all_rules()) - set(NOT_SHOWN))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from octoc.compiler.check.auth import check_auth
@@ -11,6 +12,7 @@ from octoc.compiler.check.inspection import FileInspection, dotted
 from octoc.compiler.check.schemas import fields
 from octoc.compiler.check.transports import check_transport
 from octoc.compiler.fixes.edits import MakeFix, inserted_before, replaced
+from octoc.compiler.inputs.claude.paths import is_users_own
 from octoc.compiler.inputs.mcp.servers import MCP
 from octoc.compiler.inputs.mcp.vscode import VSCODE
 from octoc.compiler.inputs.registry import DIALECTS
@@ -91,7 +93,25 @@ def check_mcp(values: Mapping[str, Any], inspection: FileInspection) -> None:
             key=True,
             help=f"move it into `{written}`",
         )
+    if dialect.read_instead and written == dialect.server_list and values[key]:
+        _report_place(key, inspection)
     _check_unread(inspection)
+
+
+def _report_place(key: str, inspection: FileInspection) -> None:
+    """Report that the client reads another file of the project; one beside it makes this a copy, or a reserve."""
+    file, dialect = inspection.file, inspection.file.dialect
+    project = Path(dialect.project_of(file.path) or file.path.parent)
+    if project == Path.home() or is_users_own(project):
+        return
+    inspection.report(
+        rules.UNREAD_SERVER_FILE,
+        f"{dialect.client} does not read this file by itself: servers of a project stand in `{dialect.read_instead}`",
+        (key,),
+        key=True,
+        help=f"move it to `{dialect.read_instead}` in the project's folder, or start the client with this file",
+        severity=Severity.INFO if (project / dialect.read_instead).exists() else None,
+    )
 
 
 def _outside_list(values: Mapping[str, Any]) -> frozenset[str]:
@@ -211,7 +231,7 @@ def check_entry(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: 
         if value is not None and not isinstance(value, str) and not dialect.takes_numbers:
             inspection.report(
                 rules.ENV_NUMBER,
-                f"variable `{variable}` is a number: octoc passes its text, {dialect.client} refuses the file",
+                f"variable `{variable}` is a number: octoc passes its text, {dialect.client} refuses it",
                 (*path, "env", variable),
                 help="put it in quotes",
             )

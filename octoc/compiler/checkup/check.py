@@ -105,7 +105,9 @@ def check_target(
     together, workspaces = _found_in(target, loaded)
     read = frozenset(_read_by(together, target.root))
     # Where nothing goes through the stages, as with an octoc.toml of another name, there is nothing to save.
-    depends_on_others = home is not None or any(file.kind.names_files for each in together for file in each.files)
+    depends_on_others = home is not None or any(
+        file.kind.names_files or file.dialect.read_instead for each in together for file in each.files
+    )
     is_remembered = together and use_cache and not overlay and not depends_on_others
     key = _key(target, together, before, loaded.context) if is_remembered else ""
     known = recall(cache, key, kind=_KIND) if key else None

@@ -18,7 +18,8 @@ def server_files(folder: Path) -> Iterator[str]:
     Raises: OSError when a folder or file may not be read.
     """
     known = FileKinds().dialects
-    clients = [one for one in known if one.kind == MCP.name and not (one.beside or one.adds_to_others)]
+    of_servers = (one for one in known if one.kind == MCP.name)
+    clients = [one for one in of_servers if not (one.beside or one.adds_to_others or one.read_instead)]
     for client in sorted(clients, key=lambda one: one.rank):
         for pattern in client.patterns:
             for path in sorted(folder.glob(pattern)):

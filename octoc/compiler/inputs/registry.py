@@ -20,8 +20,9 @@ from octoc.compiler.inputs.claude.plugin import CLAUDE_HOOKS, CLAUDE_MARKETPLACE
 from octoc.compiler.inputs.claude.settings import CLAUDE_SETTINGS
 from octoc.compiler.inputs.mcp.amazon_q import AMAZON_Q
 from octoc.compiler.inputs.mcp.amp import AMP
+from octoc.compiler.inputs.mcp.antigravity import ANTIGRAVITY
 from octoc.compiler.inputs.mcp.apm import APM
-from octoc.compiler.inputs.mcp.claude import CLAUDE, CLAUDE_MANAGED
+from octoc.compiler.inputs.mcp.claude import CLAUDE, CLAUDE_MANAGED, CLAUDE_UNREAD
 from octoc.compiler.inputs.mcp.claude_desktop import CLAUDE_DESKTOP
 from octoc.compiler.inputs.mcp.claude_plugin import OTHER_PLUGIN, PLUGIN, PLUGIN_MANIFEST
 from octoc.compiler.inputs.mcp.cline import CLINE
@@ -36,14 +37,17 @@ from octoc.compiler.inputs.mcp.factory import FACTORY
 from octoc.compiler.inputs.mcp.gemini import GEMINI
 from octoc.compiler.inputs.mcp.goose import GOOSE, GOOSE_RECIPE
 from octoc.compiler.inputs.mcp.junie import JUNIE
+from octoc.compiler.inputs.mcp.kilo import KILO, KILO_LEGACY
 from octoc.compiler.inputs.mcp.kiro import KIRO
 from octoc.compiler.inputs.mcp.librechat import LIBRECHAT
 from octoc.compiler.inputs.mcp.mcp_agent import MCP_AGENT, MCP_AGENT_SECRETS
 from octoc.compiler.inputs.mcp.opencode import OPENCODE
+from octoc.compiler.inputs.mcp.qwen import QWEN
 from octoc.compiler.inputs.mcp.roo import ROO
 from octoc.compiler.inputs.mcp.servers import MCP
 from octoc.compiler.inputs.mcp.trae import TRAE
 from octoc.compiler.inputs.mcp.unnamed import UNNAMED
+from octoc.compiler.inputs.mcp.vibe import VIBE
 from octoc.compiler.inputs.mcp.visual_studio import VISUAL_STUDIO
 from octoc.compiler.inputs.mcp.vscode import VSCODE
 from octoc.compiler.inputs.mcp.windsurf import WINDSURF
@@ -76,10 +80,10 @@ KINDS = (
 )
 """octoc's own kinds of files."""
 DIALECTS = (
-    *(CLAUDE, CLAUDE_DESKTOP, CURSOR, VSCODE, VISUAL_STUDIO, OCTO, claude_agents.CLAUDE, OCTOMIND),
+    *(CLAUDE_UNREAD, CLAUDE, CLAUDE_DESKTOP, CURSOR, VSCODE, VISUAL_STUDIO, OCTO, claude_agents.CLAUDE, OCTOMIND),
     *(CODEX, OPENCODE, GEMINI, ZED, KIRO, AMAZON_Q, JUNIE, ROO, CLINE, TRAE, WINDSURF, FACTORY, COPILOT),
     *(LIBRECHAT, MCP_AGENT, GOOSE, GOOSE_RECIPE, CONTINUE, CONTINUE_JSON, APM, CRUSH, AMP, CODEX_PLUGIN),
-    *(DOCKER, DOCKER_REGISTRY, MCP_AGENT_SECRETS),
+    *(DOCKER, DOCKER_REGISTRY, MCP_AGENT_SECRETS, QWEN, KILO, KILO_LEGACY, ANTIGRAVITY, VIBE),
     *(CLAUDE_MANAGED, PLUGIN, OTHER_PLUGIN, PLUGIN_MANIFEST, UNNAMED),
     *CLIENT_AGENTS,
     *(CODEX_SETTINGS, OPENCODE_SETTINGS, CODEX_MANIFEST, CURSOR_MANIFEST),

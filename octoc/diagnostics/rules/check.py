@@ -36,6 +36,13 @@ FOREIGN_SERVER_LIST = rule(
     Severity.WARNING,
     kinds=groups.MCP,
 )
+UNREAD_SERVER_FILE = rule(
+    "OCT767",
+    "unread-server-file",
+    "Servers stand in a file that the client does not read by itself.",
+    Severity.WARNING,
+    kinds=groups.MCP,
+)
 UNKNOWN_TRANSPORT = rule(
     "OCT222", "unknown-transport", "A server's `type` is not a transport that octoc knows.", kinds=groups.SERVERS
 )

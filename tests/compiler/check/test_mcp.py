@@ -142,7 +142,7 @@ KEPT: list[tuple[str, str, str, str, object]] = [
     (
         '{"command": "x", "env": {"N": 3}}',
         "OCT229",
-        "variable `N` is a number: octoc passes its text, Claude Code refuses the file",
+        "variable `N` is a number: octoc passes its text, Claude Code refuses it",
         "3",
         {"command": "x", "env": {"N": 3}},
     ),

@@ -21,3 +21,15 @@ CLAUDE_MANAGED = attrs.evolve(
     CLAUDE, name="claude-managed", patterns=("managed-mcp.json",), rank=60, is_in_project=False
 )
 """The servers that an administrator gives to every user of a machine."""
+CLAUDE_UNREAD = attrs.evolve(
+    CLAUDE,
+    name="claude-unread",
+    patterns=(".claude/mcp.json", f".claude/{MCP_FILE}"),
+    rank=98,
+    read_instead=MCP_FILE,
+    # Another client, or a program that starts Claude Code, may read it.
+    takes_any_list=True,
+    infers_transport=True,
+    is_lenient=True,
+)
+"""Files in which projects expect Claude Code to look for servers. Seen in its issue 5037, and in its documentation."""

@@ -7,7 +7,8 @@ _OVERRIDES = frozenset({"env", "headers", "timeout", "includeTools", "excludeToo
 _OAUTH = ("clientId", "clientSecret", "scopes")
 
 
-def _shape(entry: ServerDraft) -> None:
+def shape_gemini(entry: ServerDraft) -> None:
+    """Shape a definition of Gemini CLI, or of a client that comes from it."""
     # Such an entry changes a server of an extension.
     if entry.left.keys() <= _OVERRIDES:
         entry.is_elsewhere = True
@@ -44,7 +45,7 @@ GEMINI = Dialect(
         "trust", "description", "extension", "authProviderType", "targetAudience", "targetServiceAccount", "tcp",
         "$schema",
     }),
-    shape=_shape,
+    shape=shape_gemini,
     replacements=(
         (r"\$([A-Za-z_]\w*)", r"${\1}"),
         # The folder of an extension, and that of the project.

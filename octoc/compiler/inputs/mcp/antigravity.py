@@ -1,0 +1,29 @@
+"""Antigravity's `mcp_config.json` in a folder of agents.
+
+Seen in measurements of `agy` 1.1.26 (stbenjam/skillsaw, `antigravity-mcp-valid`, November 2026): strict JSON, or no
+session starts; a server with a wrong value is left out without a message; `serverUrl` comes before `command`, unknown
+keys are allowed. Not verified: references.
+"""
+
+from octoc.compiler.inputs.mcp.convert import ServerDraft
+from octoc.plugin.file_kinds import Dialect
+
+
+def _shape(entry: ServerDraft) -> None:
+    if "serverUrl" in entry.left:
+        for key in ("url", "command", "args"):
+            entry.left.pop(key, None)
+
+
+ANTIGRAVITY = Dialect(
+    kind="mcp",
+    name="antigravity",
+    client="Antigravity",
+    patterns=(".agents/mcp_config.json", ".agent/mcp_config.json", "_agents/mcp_config.json", "_agent/mcp_config.json"),
+    rank=28,
+    infers_transport=True,
+    is_lenient=True,
+    renames={"serverUrl": "url", "disabledTools": "exclude_tools"},
+    unused=frozenset({"authProviderType", "oauth", "clientId", "clientSecret", "$typeName", "description"}),
+    shape=_shape,
+)
