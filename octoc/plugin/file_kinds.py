@@ -121,7 +121,7 @@ class Dialect:
         replacements: patterns in texts, and what replaces them: a client's references as octoc's.
         hints: keys that other clients read and this one does not -> what to write instead.
         secret_advice: how a secret stays out of the file, where the client has no references.
-        adds_to_others: the file adds to servers that other files define, and defines none: no workspace names it.
+        adds_to_others: no workspace names the file: it adds to servers that other files define, or has one agent's.
         holds_secrets: the file is the client's place for secrets, outside of version control.
         read_instead: the client does not read the file by itself, and reads this one of the project.
         reads_comments: the client reads JSON with comments and trailing commas.
@@ -199,7 +199,7 @@ class Dialect:
         if self.needs_content:
             return '"mcpServers"' in text or '"servers"' in text
         key = self.server_list.rpartition("/")[2]
-        if self.syntax == "yaml":
+        if self.syntax in ("yaml", "markdown"):
             return all(
                 re.search(rf"(?:^|[{{,])[ \t-]*\"?{each}\"?:", text, re.MULTILINE) for each in (key, *self.other_keys)
             )

@@ -18,6 +18,7 @@ from octoc.compiler.inputs.agents.octo import OCTO
 from octoc.compiler.inputs.capability import CAPABILITY_CONFIG, CAPABILITY_PROVIDER
 from octoc.compiler.inputs.claude.plugin import CLAUDE_HOOKS, CLAUDE_MARKETPLACE, CLAUDE_PLUGIN
 from octoc.compiler.inputs.claude.settings import CLAUDE_SETTINGS
+from octoc.compiler.inputs.mcp.agents import AGENTS as SERVERS_OF_AGENTS
 from octoc.compiler.inputs.mcp.amazon_q import AMAZON_Q
 from octoc.compiler.inputs.mcp.amp import AMP
 from octoc.compiler.inputs.mcp.antigravity import ANTIGRAVITY
@@ -86,6 +87,7 @@ DIALECTS = (
     *(DOCKER, DOCKER_REGISTRY, MCP_AGENT_SECRETS, QWEN, KILO, KILO_LEGACY, ANTIGRAVITY, VIBE),
     *(CLAUDE_MANAGED, PLUGIN, OTHER_PLUGIN, PLUGIN_MANIFEST, UNNAMED),
     *CLIENT_AGENTS,
+    *SERVERS_OF_AGENTS,
     *(CODEX_SETTINGS, OPENCODE_SETTINGS, CODEX_MANIFEST, CURSOR_MANIFEST),
 )
 """octoc's own dialects."""

@@ -142,6 +142,8 @@ def _parsed(file: FoundFile, text: str, digest: str, sink: DiagnosticSink) -> Do
         values = kind.read(text, place, sink)
         return None if values is None else Document(file=file, values=values, digest=digest)
     if syntax == "markdown":
+        if file.dialect.is_settings and not opens(text):
+            return Document(file=file, values={}, digest=digest)
         if kind.bare is not None and not opens(text):
             bare = load_function(kind.bare)(file, text, sink)
             return None if bare is None else Document(file=file, values=bare, digest=digest, body=text)

@@ -29,6 +29,7 @@ GEMINI = AgentDialect(
                 "display_name": TEXT,
                 "tools": NAMES,
                 "mcp_servers": TABLE,
+                "policy": TABLE,
                 "model": TEXT,
                 "temperature": NUMBER,
                 "max_turns": COUNT,
