@@ -8,6 +8,7 @@ import pytest
 
 from octoc.compiler.checkup.check import check_target
 from octoc.compiler.checkup.target import CheckTarget
+from octoc.diagnostics.rule import Severity
 from tests.compiler.dialects import findings
 
 CODEX, OPENCODE, SETTINGS = ".codex/config.toml", "opencode.json", ".claude/settings.json"
@@ -44,6 +45,16 @@ CODEX_AGENT = 'description = "Ships"\ndeveloper_instructions = "Ship."\n'
         (SETTINGS, '{\n"deny": ["Bash"]}', [("OCT733", 2)]),
         (SETTINGS, '{"env": {\n"PATH": "${PATH}:/opt/bin", "A": "x"}}', [("OCT440", 2)]),
         (SETTINGS, '{"env": {"PRICE": "5$", "A": "$(x)"}}', []),
+        (SETTINGS, '{"extraKnownMarketplaces": {"a": {"source": {"source": "github", "repo": "b/c"}}}}', []),
+        (SETTINGS, '{"extraKnownMarketplaces": {"a": {"source": {"source": "newer"}}}}', []),
+        (SETTINGS, '{"extraKnownMarketplaces": {"a": {"source": {"source": "directory", "path": "../b"}}}}', []),
+        (SETTINGS, '{"extraKnownMarketplaces": {\n"a": {"source": "github", "repo": "b/c"}}}', [("OCT202", 2)]),
+        (SETTINGS, '{"extraKnownMarketplaces": {\n"a": {"source": {"source": "git", "repo": "b"}}}}', [("OCT202", 2)]),
+        (
+            SETTINGS,
+            '{"extraKnownMarketplaces": {"a": {"source": {\n"source": "file", "path": "./b"}}}}',
+            [("OCT731", 2)],
+        ),
         (SETTINGS, '{"statusLine": {"type": "command",\n"command": "/Users/ada/bin/status"}}', [("OCT761", 2)]),
         (SETTINGS, '{"statusLine": {"type": "command", "command": "/home/runner/bin/status"}}', []),
         (SETTINGS, '{"permissions": {"allow": ["Read(//home/ada/x/**)"]}}', []),
@@ -59,6 +70,25 @@ def test_what_a_client_refuses_or_does_not_find(
 ) -> None:
     """Each client's words, files, tools and references are its own; a finding is at the line of the mistake."""
     assert [(code, line) for code, _, line in findings(tmp_path, path, text)] == expected
+
+
+@pytest.mark.parametrize(
+    "rule, is_reported",
+    [
+        ("Read(//home/ada/x/**)", True),
+        ("Read(//Users/ada/x/**)", True),
+        ("Read(/Users/ada/x)", True),
+        ("Read(//home/runner/**)", False),
+        ("WebFetch(https://home/ada/x)", False),
+    ],
+)
+def test_a_home_folder_in_a_permission_rule(rule: str, is_reported: bool, tmp_path: Path) -> None:
+    """An absolute path, with two slashes as Claude Code writes it, may be in the home folder of one person."""
+    path = tmp_path / SETTINGS
+    path.parent.mkdir()
+    path.write_text(json.dumps({"permissions": {"allow": [rule]}}), encoding="utf-8")
+    found = check_target(CheckTarget(root=tmp_path, folder=tmp_path), use_cache=False).diagnostics
+    assert [one.severity for one in found if one.rule.code == "OCT761"] == [Severity.INFO] * is_reported
 
 
 def test_an_agent_that_settings_name_needs_no_name(tmp_path: Path) -> None:

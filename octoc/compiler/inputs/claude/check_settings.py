@@ -9,7 +9,7 @@ from typing import Any
 
 from octoc.compiler.check.inspection import FileInspection
 from octoc.compiler.fixes.edits import renamed
-from octoc.compiler.inputs.claude.check_names import check_names
+from octoc.compiler.inputs.claude.check_names import check_marketplaces, check_names
 from octoc.compiler.inputs.claude.hooks import check_hooks
 from octoc.compiler.inputs.claude.paths import is_users_own
 from octoc.compiler.inputs.claude.permissions import LISTS, Skipped, overruled, why_skipped
@@ -65,6 +65,7 @@ def check_settings(values: Mapping[str, Any], inspection: FileInspection) -> Non
     check_hooks(values.get("hooks", {}), ("hooks",), inspection, project if scope == "project" else None)
     if scope in ("project", "local"):
         check_names(values, project, inspection)
+        check_marketplaces(values, project, inspection)
     for name, value in values.get("env", {}).items():
         if isinstance(value, str) and (reference := _REFERENCE.search(value)) is not None:
             inspection.sink.report(

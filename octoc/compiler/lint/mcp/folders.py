@@ -17,7 +17,10 @@ from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_servers import HOME_PATH, WHOLE_DISK
 from octoc.plugin.lint import lint_check
 
-_HOME = re.compile(r"(?<![\w.~}/-])(?:/Users|/home|[A-Za-z]:[\\/]{1,4}Users)[\\/]{1,4}(?P<user>[^/\\\s\"':;,]+)")
+# Claude Code's rules write an absolute path with two slashes.
+_HOME = re.compile(
+    r"(?<![\w.~}/-])(?:(?<!:)/)?(?:/Users|/home|[A-Za-z]:[\\/]{1,4}Users)[\\/]{1,4}(?P<user>[^/\\\s\"':;,]+)"
+)
 # Accounts of images, of CI and of no person: their folders are the same on every machine.
 _ACCOUNTS = frozenset({
     "app", "appuser", "bun", "circleci", "coder", "codespace", "default", "deno", "docker", "gitpod", "jenkins",
