@@ -133,6 +133,23 @@ def test_what_a_client_refuses(path: str, text: str, expected: list[tuple[str, s
     assert findings(tmp_path, path, text) == expected
 
 
+@pytest.mark.parametrize("path", ["mcp-servers.json", "mcp_config.json", ".mcp.local.json"])
+@pytest.mark.parametrize(
+    "text, codes",
+    [
+        ('{"mcpServers": {"a": {"command": "a-mcp", "args": 3}}}', ["OCT203"]),
+        ('{"servers": {"a": {"command": "a-mcp", "args": 3}}}', ["OCT203"]),
+        ('{"servers": [{"name": "a"}]}', []),
+        ('{"servers": {"a": {"baseUrl": "https://a.example", "transport": "x"}}}', []),
+    ],
+)
+def test_a_file_that_no_client_has_for_itself(path: str, text: str, codes: list[str], tmp_path: Path) -> None:
+    """Its content tells: a catalogue, or another program's servers, are not judged."""
+    (tmp_path / path).write_text(text, encoding="utf-8")
+    found = check_target(CheckTarget(root=tmp_path, folder=tmp_path), plugins=Plugins(), use_cache=False).diagnostics
+    assert [one.rule.code for one in found if one.severity > Severity.INFO] == codes
+
+
 @pytest.mark.parametrize("path", [".qwen/settings.json", "kilo.json", ".vibe/config.toml"])
 def test_settings_without_servers_have_no_finding(path: str, tmp_path: Path) -> None:
     """A client's settings that have no list of servers are not judged."""

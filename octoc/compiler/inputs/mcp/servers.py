@@ -1,5 +1,8 @@
 """Definitions of MCP servers: `.mcp.json`, and what other clients have in its place."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from octoc.compiler.inputs.mcp.claude import CLAUDE
 from octoc.plugin.file_kinds import ANY, FileKind, units_under
 
@@ -8,6 +11,16 @@ SERVER_UNITS = (
     *("headersHelper", "alwaysLoad", "stateful", "dev", "sandboxEnabled", "sandbox", "gallery", "version"),
 )
 """What can be cut out of a server's definition."""
+
+
+def _has_servers(values: Mapping[str, Any]) -> bool:
+    """Tell whether values have servers of MCP: a catalogue is a list, and other programs have `servers`, too."""
+    others = values.get("servers")
+    entries = others.values() if isinstance(others, Mapping) else ()
+    return isinstance(values.get("mcpServers"), Mapping) or any(
+        isinstance(entry, Mapping) and not {"command", "url"}.isdisjoint(entry) for entry in entries
+    )
+
 
 MCP = FileKind(
     name="mcp",
@@ -24,7 +37,7 @@ MCP = FileKind(
     ),
     convert="octoc.compiler.inputs.mcp.convert:convert_servers",
     check="octoc.compiler.check.mcp:check_mcp",
-    recognize=lambda values: not {"mcpServers", "servers"}.isdisjoint(values),
+    recognize=_has_servers,
     marks=('"mcpServers"', '"servers"'),
     other_names=frozenset({"server.json"}),  # one server, as the MCP registry publishes it
     dialect=CLAUDE,

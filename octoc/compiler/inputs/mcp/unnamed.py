@@ -6,7 +6,10 @@ UNNAMED = Dialect(
     kind="mcp",
     name="any",
     client="this client",
-    patterns=("mcp.json", "mcp_settings.json", "mcp-config.json", "mcp_config.json", "*.mcp.json", "mcp.*.json"),
+    patterns=(
+        *("mcp.json", "*.mcp.json", "mcp.*.json", ".mcp.*.json", "mcp_settings.json", "mcp-config.json"),
+        *("mcp_config.json", "mcp-servers.json", "mcp_servers.json", "mcpServers.json"),
+    ),
     rank=90,
     needs_content=True,
     reads_comments=True,
