@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,11 @@ _TYPES: Mapping[type, frozenset[str]] = {
     int: frozenset({"integer", "number"}),
     float: frozenset({"number"}),
     list: frozenset({"array"}),
+    dict: frozenset({"object"}),
 }
-_NOTES = frozenset({"type", "description", "title", "default", "examples", "deprecated", "$comment", "x-octoc-ignored"})
+_NOTES = frozenset(
+    {"type", "description", "title", "default", "examples", "deprecated", "$comment", "x-octoc-ignored", "x-octoc-rule"}
+)
 
 
 @cache
@@ -44,13 +48,37 @@ def quick_validator() -> type[Validator]:
 
 
 def _is_met(schema: Any, value: Any) -> bool:
-    """Tell whether a value surely meets a schema that has a type and notes alone, or items of such a schema."""
+    """Tell whether a value surely meets a schema; one with a keyword that is not checked here is unsure."""
     if not isinstance(schema, dict):
         return False
     wanted, names = schema.get("type"), _TYPES.get(type(value))
     if names is None or wanted is None or names.isdisjoint((wanted,) if isinstance(wanted, str) else wanted):
         return False
-    more = schema.keys() - _NOTES
-    return not more or (
-        more == {"items"} and isinstance(value, list) and all(_is_met(schema["items"], v) for v in value)
+    return all(name in _CHECKS and _CHECKS[name](schema[name], value, schema) for name in schema if name not in _NOTES)
+
+
+def _members_meet(schemas: Mapping[str, Any], value: Any, _: Any) -> bool:
+    return isinstance(value, dict) and all(_is_met(each, value[key]) for key, each in schemas.items() if key in value)
+
+
+def _others_meet(others: Any, value: Any, schema: Mapping[str, Any]) -> bool:
+    known = schema.get("properties", {})
+    return isinstance(value, dict) and all(
+        others is True or (others is not False and _is_met(others, each))
+        for key, each in value.items()
+        if key not in known
     )
+
+
+_CHECKS: Mapping[str, Callable[[Any, Any, Any], bool]] = {
+    "enum": lambda words, value, _: isinstance(value, str) and value in words,
+    "pattern": lambda pattern, value, _: isinstance(value, str) and re.search(pattern, value) is not None,
+    "minimum": lambda least, value, _: isinstance(value, int | float) and value >= least,
+    "maximum": lambda most, value, _: isinstance(value, int | float) and value <= most,
+    "minItems": lambda count, value, _: isinstance(value, list) and len(value) >= count,
+    "items": lambda each, value, _: isinstance(value, list) and all(_is_met(each, item) for item in value),
+    "required": lambda keys, value, _: isinstance(value, dict) and all(key in value for key in keys),
+    "properties": _members_meet,
+    "additionalProperties": _others_meet,
+}
+"""Keyword -> whether a value of the schema's type surely meets it, `(what the schema says, value, schema)`."""

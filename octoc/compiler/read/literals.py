@@ -11,7 +11,7 @@ _SIMPLE = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r", "e": "\x1b", "
 _SIMPLE |= {"N": "\x85", "_": "\xa0", "L": "\u2028", "P": "\u2029"}
 _ESCAPED = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # JSON's surrogate pairs
-    r"|\\u[0-9a-fA-F]{4}|\\U[0-9a-fA-F]{8}|\\x[0-9a-fA-F]{2}|\\[ \t]*\n\s*|\\.|[\s\S]"
+    r"|\\u[0-9a-fA-F]{4}|\\U[0-9a-fA-F]{8}|\\x[0-9a-fA-F]{2}|\\[ \t]*\n\s*|\\."
 )
 # Style -> its opening and closing marks' lengths. A block scalar's header line is skipped by its own rule.
 _MARKS = {"escaped": 1, "escaped-lines": 3, "literal": 1, "literal-lines": 3, "single": 1, "plain": 0, "block": 0}
@@ -58,19 +58,24 @@ def _units(literal: str, style: str) -> Iterator[Unit]:
     elif style.endswith("-lines") and literal[start : start + 1] == "\n":
         start += 1
     if style.startswith("escaped"):
+        at = start
         for match in _ESCAPED.finditer(literal, start, end):
+            yield from _verbatim(literal, at, match.start())
             yield _meaning(match.group()), match.start(), match.end()
+            at = match.end()
+        yield from _verbatim(literal, at, end)
     elif style == "single":
         for match in re.compile(r"''|[\s\S]").finditer(literal, start, end):
             yield match.group()[0], match.start(), match.end()
     else:
-        for offset in range(start, end):
-            yield literal[offset], offset, offset + 1
+        yield from _verbatim(literal, start, end)
+
+
+def _verbatim(literal: str, start: int, end: int) -> Iterator[Unit]:
+    return zip(literal[start:end], range(start, end), range(start + 1, end + 1), strict=True)
 
 
 def _meaning(written: str) -> str:
-    if len(written) == 1:
-        return written
     if written[1] in " \t\n" and "\n" in written:
         return ""  # a line continuation
     if len(written) == 12:

@@ -18,6 +18,13 @@ SCHEMAS: tuple[dict[str, Any], ...] = (
     {"type": "array", "items": {"type": "integer", "maximum": 3}},
     {"type": "array", "items": {"type": "array", "items": {"type": "string"}}, "minItems": 2},
     {"type": "object", "properties": {"a": {"type": "string"}, "b": {"enum": ["x"]}}, "required": ["a"]},
+    {"type": "string", "pattern": "y|^$"},
+    {"type": "string", "enum": ["x", "y"], "x-octoc-rule": "A"},
+    {"type": ["number", "null"], "minimum": 1, "maximum": 2},
+    {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": False},
+    {"type": "object", "additionalProperties": {"type": "string", "pattern": "x"}},
+    {"type": ["object", "array"], "items": {"type": "string"}, "minItems": 1, "required": ["b"]},
+    {"type": "string", "maxLength": 0},
     {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
     {"$ref": "#/$defs/text"},
 )

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from octoc.compiler.check.inspection import FileInspection
 from octoc.compiler.fixes.edits import renamed
 from octoc.compiler.inputs.claude.check_names import check_marketplaces, check_names
 from octoc.compiler.inputs.claude.hooks import check_hooks
-from octoc.compiler.inputs.claude.paths import is_users_own
+from octoc.compiler.inputs.claude.paths import scope_of
 from octoc.compiler.inputs.claude.permissions import LISTS, Skipped, overruled, why_skipped
-from octoc.compiler.inputs.claude.settings import LOCAL_SETTINGS_FILE, SETTINGS_FILE
+from octoc.compiler.inputs.claude.settings import LOCAL_SETTINGS_FILE
 from octoc.compiler.inputs.claude.tools import (
     GLOBAL_KEYS,
     KNOWN_KEYS,
@@ -82,16 +81,6 @@ def check_settings(values: Mapping[str, Any], inspection: FileInspection) -> Non
                 ("env", name),
                 help="set the variable outside of the file",
             )
-
-
-def scope_of(path: Path) -> str:
-    """Return whose settings a file has: `managed`, `user`, `local` or `project`."""
-    if not path.match(SETTINGS_FILE) and not path.match(LOCAL_SETTINGS_FILE):
-        return "managed"
-    home = path.parent.parent
-    if home == Path.home() or is_users_own(home):
-        return "user"
-    return "local" if path.match(LOCAL_SETTINGS_FILE) else "project"
 
 
 def _check_rules(lists: Mapping[str, list[tuple[int, str]]], inspection: FileInspection) -> None:

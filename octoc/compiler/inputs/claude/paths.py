@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from octoc.compiler.inputs.claude.settings import LOCAL_SETTINGS_FILE, SETTINGS_FILE
+
 _PROJECT, _PLUGIN = (
     re.compile(rf"\$\{{?{name}(?::-[^}}]*)?\}}?/") for name in ("CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT")
 )
@@ -31,6 +33,16 @@ _USERS_OWN = ("dotfiles", "dotclaude", ".config")
 def is_users_own(folder: Path) -> bool:
     """Tell whether the settings in `folder` are those of one user, for every project."""
     return any(word in part.lower() for part in folder.parts for word in _USERS_OWN)
+
+
+def scope_of(path: Path) -> str:
+    """Return whose settings a file has: `managed`, `user`, `local` or `project`."""
+    if not path.match(SETTINGS_FILE) and not path.match(LOCAL_SETTINGS_FILE):
+        return "managed"
+    home = path.parent.parent
+    if home == Path.home() or is_users_own(home):
+        return "user"
+    return "local" if path.match(LOCAL_SETTINGS_FILE) else "project"
 
 
 def is_missing(folder: Path, path: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from octoc.compiler.inputs.claude.check_settings import scope_of
+from octoc.compiler.inputs.claude.paths import scope_of
 from octoc.compiler.lint.mcp.folders import home_of_person
 from octoc.compiler.model.build import Build
 from octoc.compiler.read.values import texts_in
