@@ -26,7 +26,7 @@ _IMAGE = re.compile(
 )
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 _SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ash", "ksh"})
-_PREFIXES = frozenset({"exec", "env", "command", "nohup", "sudo", "time", "nice"})
+_PREFIXES = frozenset({"exec", "env", "command", "nohup", "sudo", "time", "nice", "wsl", "wsl.exe"})
 _MAX_DEPTH = 4
 """How deep shells inside shells are followed."""
 
@@ -163,13 +163,20 @@ def _package(words: Sequence[str], depth: int) -> Package | None:
     if command in _SHELLS:
         return _in_shell(rest, depth)
     if command == "cmd":
-        return _package(rest[1:], depth + 1) if rest and rest[0].lower() == "/c" else None
+        return _package(_after_switches(rest), depth + 1)
     for runner in _BY_COMMAND.get(command, ()):
         behind = _behind(runner, rest)
         if behind is not None:
             spec = _spec(runner, behind)
             return None if spec is None else _parsed(runner.registry, spec)
     return None
+
+
+def _after_switches(args: Sequence[str]) -> Sequence[str]:
+    """Return what Windows' `cmd` runs by `/c`, after other switches; nothing where it runs no command."""
+    flag = next((i for i, arg in enumerate(args) if not arg.startswith("/") or arg.lower() == "/c"), len(args))
+    behind = args[flag + 1 :] if args[flag : flag + 1] and args[flag].lower() == "/c" else ()
+    return behind[0].split() if len(behind) == 1 else behind
 
 
 def _in_shell(args: Sequence[str], depth: int) -> Package | None:

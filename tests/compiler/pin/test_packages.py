@@ -16,6 +16,8 @@ RUNS = [
     ("npx -y tavily-mcp@latest", "npm", "tavily-mcp", None),
     ("/usr/local/bin/npx.cmd tavily-mcp", "npm", "tavily-mcp", None),
     ("cmd /c npx -y tavily-mcp@0.2.0", "npm", "tavily-mcp", "0.2.0"),
+    ("cmd.exe /d /s /C npx -y tavily-mcp@0.2.0", "npm", "tavily-mcp", "0.2.0"),
+    ("wsl.exe npx -y tavily-mcp", "npm", "tavily-mcp", None),
     ("env TOKEN=x npx -y tavily-mcp", "npm", "tavily-mcp", None),
     ("bunx @sveltejs/mcp", "npm", "@sveltejs/mcp", None),
     ("bun x @sveltejs/mcp", "npm", "@sveltejs/mcp", None),
@@ -71,6 +73,8 @@ def test_a_launchers_package_is_read(line: str, registry: str, name: str, versio
         "sh script.sh",
         "sh -c",
         "cmd /k npx x",
+        "cmd",
+        "cmd /c",
         "yarn install x",
     ],
 )
@@ -87,6 +91,7 @@ SCRIPTS = [
     ('[ -f x ] || npm i --prefix "$d" --silent @a/law@2.0.0 >/dev/null 2>&1; exec node x', "@a/law"),
     ("cd /x && npx -y one\nnpx -y two", "two"),
     ("sh -c 'npx -y inner'", "inner"),
+    ("cmd /c 'npx -y inner'", "inner"),
 ]  # fmt: skip
 
 
