@@ -13,7 +13,11 @@ __all__ = [
     "Caller",
     "ContentPart",
     "FailureKind",
+    "ListedOffer",
     "ListedTool",
+    "LogLevel",
+    "LogMessage",
+    "LogWish",
     "Progress",
     "ServerListing",
     "ToolCall",
@@ -69,13 +73,41 @@ class Progress:
     message: str | None = None
 
 
+LogLevel = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
+
+
+@attrs.frozen(kw_only=True)
+class LogMessage:
+    """What a server logs during a call: any JSON value. `logger` is the part of the server, empty if unnamed."""
+
+    level: LogLevel
+    data: Any
+    logger: str = ""
+    server: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class LogWish:
+    """The messages that a caller wants: those of `level` and above. `hear` is called from the event loop."""
+
+    level: LogLevel
+    hear: Callable[[LogMessage], None] = attrs.field(eq=False, repr=False)
+
+
+TOOLS_CALL = "tools/call"
+
+
 @attrs.frozen(kw_only=True)
 class ToolCall:
     """A call as a transport gets it: the server's own tool name, and arguments that are a JSON object.
 
+    With another `method` than `tools/call` it is a request of an `OfferingConnection`: `arguments` are its parameters,
+    and `tool` names its subject, as a resource's URI.
+
     `timeout_s` is wall clock, for the whole call. Where waiting took a part of the limit, `limit_s` is the whole of it,
     which messages name. `on_progress` is called from the event loop and must not block. `meta` goes with the request
-    where the protocol has a place for it (MCP's `_meta`), as for a trace context.
+    where the protocol has a place for it (MCP's `_meta`), as for a trace context. `log` asks for the server's log
+    messages during the call, where the transport has any.
     """
 
     tool: str
@@ -85,6 +117,8 @@ class ToolCall:
     caller: Caller = attrs.field(factory=Caller)
     on_progress: Callable[[Progress], None] | None = attrs.field(default=None, eq=False, repr=False)
     meta: Mapping[str, Any] = attrs.field(factory=dict, repr=False)
+    method: str = TOOLS_CALL
+    log: LogWish | None = attrs.field(default=None, eq=False, repr=False)
 
     @property
     def told_limit_s(self) -> float:
@@ -140,7 +174,7 @@ class ToolFailure:
     `message` is one line without a full stop; `text` is what the model is shown. `sent` is False only where it is
     certain that the server has not begun the call, so that repeating it cannot do anything twice. `retry_after_s` is at
     most MAX_WAIT_S, whatever it is given. `needs` names MCP's client capabilities without which the server does not
-    begin the call.
+    begin the call. `rpc_code` is the code of a JSON-RPC error with which the server refused a request.
     """
 
     kind: FailureKind
@@ -150,6 +184,7 @@ class ToolFailure:
     retry_after_s: float | None = attrs.field(default=None, converter=bounded_wait)
     sent: bool = True
     needs: tuple[str, ...] = ()
+    rpc_code: int | None = None
 
     @property
     def ok(self) -> bool:
@@ -165,11 +200,30 @@ class ListedTool:
     wire: Mapping[str, Any]
 
 
+OfferKind = Literal["resource", "template", "prompt"]
+OFFER_KEYS: Mapping[OfferKind, str] = {"resource": "uri", "template": "uriTemplate", "prompt": "name"}
+"""Kind of an offer -> the key of its wire object that identifies it on its server."""
+
+
+@attrs.frozen(kw_only=True)
+class ListedOffer:
+    """A resource, resource template or prompt as a server lists it.
+
+    `name` is its URI, URI template or name; `wire` is the whole object in the protocol's wire form (camelCase keys).
+    """
+
+    kind: OfferKind
+    name: str
+    wire: Mapping[str, Any]
+
+
 @attrs.frozen(kw_only=True)
 class ServerListing:
     """What a server says of itself and of its tools, all pages joined, in the server's order.
 
     `left_out` has one line for each tool that the server listed and that cannot be used: which one, and why.
+    `offers` are its resources, templates and prompts, in this order; `offers_failure` says why they could not be
+    listed. `features` are what it supports beside lists: `completions`, `logging`, `subscribe`, sorted.
     """
 
     server_info: Mapping[str, Any]
@@ -177,3 +231,6 @@ class ServerListing:
     instructions: str | None
     tools: tuple[ListedTool, ...]
     left_out: tuple[str, ...] = ()
+    offers: tuple[ListedOffer, ...] = ()
+    offers_failure: str = ""
+    features: tuple[str, ...] = ()

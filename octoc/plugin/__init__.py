@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         LanguageEmbedder,
         Login,
         LoginState,
+        OfferingConnection,
         PluginError,
         PythonTool,
         SecondEmbedder,
@@ -54,7 +55,11 @@ if TYPE_CHECKING:
     from octoc.results import (
         ContentPart,
         FailureKind,
+        ListedOffer,
         ListedTool,
+        LogLevel,
+        LogMessage,
+        LogWish,
         Progress,
         ServerListing,
         ToolCall,
@@ -82,10 +87,12 @@ else:
             ),
             "octoc.plugin.protocols": (
                 "AskingConnection ConnectFailedError Connection Embedder Explainer FailedCall Host LanguageEmbedder "
-                "Login LoginState PluginError PythonTool SecondEmbedder ServerTarget TokenCounter Transport"
+                "Login LoginState OfferingConnection PluginError PythonTool SecondEmbedder ServerTarget TokenCounter "
+                "Transport"
             ),
             "octoc.results": (
-                "ContentPart FailureKind ListedTool Progress ServerListing ToolCall ToolFailure ToolResult Truncation"
+                "ContentPart FailureKind ListedOffer ListedTool LogLevel LogMessage LogWish Progress ServerListing "
+                "ToolCall ToolFailure ToolResult Truncation"
             ),
             "octoc.transport_kinds": "STANDARD TransportKind",
         },
@@ -119,9 +126,14 @@ __all__ = [
     "LintServer",
     "LintSnapshot",
     "LintWorkspace",
+    "ListedOffer",
     "ListedTool",
+    "LogLevel",
+    "LogMessage",
+    "LogWish",
     "Login",
     "LoginState",
+    "OfferingConnection",
     "PageAccess",
     "Place",
     "PluginError",

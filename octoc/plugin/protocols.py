@@ -116,7 +116,7 @@ class Host:
     server of the 2026-07-28 revision sends in the place of a result: name of each request -> its `method` and `params`,
     and returns name -> result; without it they go to the other three. `capabilities` returns what the caller of the
     current call can answer, as MCP's client capabilities, or None outside of calls. `tools_changed` is called when a
-    server says that its list of tools is another; it must not block.
+    server says that its list of tools, resources or prompts is another; it must not block.
     """
 
     elicit: Callable[[str, Mapping[str, Any]], Awaitable[Mapping[str, Any]]] | None = None
@@ -169,6 +169,33 @@ class AskingConnection(Connection, Protocol):
     @property
     def stale(self) -> bool:
         """True once that has lasted for the server's time limit: no further call is made on the connection."""
+        ...
+
+
+@runtime_checkable
+class OfferingConnection(Connection, Protocol):
+    """A connection whose server may offer resources and prompts beside its tools; its `list_tools` lists them too.
+
+    A transport whose connections lack these methods has no such servers.
+    """
+
+    async def request(self, call: ToolCall) -> ToolResult | ToolFailure:
+        """Send `call.method` with `call.arguments` as parameters. Never raises for a failure; see `call`.
+
+        `structured` of the result is the server's answer in wire form. A JSON-RPC error is a result with `rpc_code`.
+        """
+        ...
+
+    async def subscribe(self, call: ToolCall, updated: Callable[[str], None]) -> ToolResult | ToolFailure:
+        """Subscribe to the resource whose URI is `call.tool`; its failures are those of `request`.
+
+        `updated` gets the URI of a changed resource, until `unsubscribe` has the same `updated` or the connection
+        ends. It must not block.
+        """
+        ...
+
+    async def unsubscribe(self, uri: str, updated: Callable[[str], None]) -> None:
+        """End a subscription. Never raises."""
         ...
 
 

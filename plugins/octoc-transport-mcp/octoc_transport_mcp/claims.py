@@ -20,6 +20,7 @@ from mcp.shared.dispatcher import coerce_request_id
 from mcp.shared.exceptions import MCPError
 
 from octoc.plugin import Caller
+from octoc_transport_mcp.logs import ServerLogs
 from octoc_transport_mcp.outbound import Sender
 
 if TYPE_CHECKING:
@@ -36,6 +37,11 @@ MAX_QUESTIONS = 256
 """Questions kept between their arrival and their answer; beyond it the oldest is dropped, and declined."""
 ELICITATION, SAMPLING, ROOTS = "elicitation/create", "sampling/createMessage", "roots/list"
 QUESTIONS = frozenset({ELICITATION, SAMPLING, ROOTS})
+TOOLS_CALL = "tools/call"
+ANSWERED = frozenset({TOOLS_CALL, "resources/read", "prompts/get"})
+"""Methods during which a server may ask something of the caller."""
+REQUESTS = ANSWERED | {"completion/complete", "resources/subscribe", "subscriptions/listen"}
+"""Methods of an `Attempt`."""
 
 
 class Attempt:
@@ -104,6 +110,8 @@ class Claims:
         self._owners: dict[RequestId, Owner] = {}
         self._conversation: Caller | None = None
         self._is_shared = False
+        self.logs = ServerLogs()
+        """The server's log messages, and the calls that want them."""
         self.asks = False
         """Whether the server asked the host a question on a stream that all calls share."""
 
@@ -205,7 +213,7 @@ def _has_given_up(claims: Sequence[Claim], method: str) -> bool:
 
 
 class ClaimedCalls(Sender):
-    """Opens the claim in `CLAIM` for each `tools/call`.
+    """Opens the claim in `CLAIM` for each request of `ANSWERED`.
 
     Args:
         is_answer: returns whether the server answered a call with an error; None if it did not begin the call.
@@ -222,7 +230,7 @@ class ClaimedCalls(Sender):
     ) -> dict[str, Any]:
         """Send a request and return its result. Raises: MCPError."""
         claim = CLAIM.get()
-        if method != "tools/call" or claim is None:
+        if method not in ANSWERED or claim is None:
             return await self._inner.send_raw_request(method, params, opts)
         request = next(self._ids)
         given: CallOptions = {**(opts or {}), "request_id": request}

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
-import json
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import attrs
@@ -29,8 +28,8 @@ from octoc.plugin import (
     ToolResult,
 )
 from octoc.plugin.toolkit import because, words_of
-from octoc_transport_mcp.claims import ATTEMPT, CLAIM, Attempt, Claim, ClaimedCalls
-from octoc_transport_mcp.conversion import listed_tools, part_of, progress_callback, wire_of
+from octoc_transport_mcp.claims import ATTEMPT, CLAIM, TOOLS_CALL, Attempt, Claim, ClaimedCalls
+from octoc_transport_mcp.conversion import listed_tools, wire_of
 from octoc_transport_mcp.direct_calls import direct_calls
 from octoc_transport_mcp.failures import (
     ending,
@@ -51,10 +50,14 @@ from octoc_transport_mcp.http_faults import HttpState
 from octoc_transport_mcp.input_rounds import InputRounds
 from octoc_transport_mcp.lenient import LenientAnswers
 from octoc_transport_mcp.listing import ListChanges, ToolList, all_tools
+from octoc_transport_mcp.logs import LOGGED_CALL, LoggedCalls, ask_for_logs
 from octoc_transport_mcp.messages import LineFault
+from octoc_transport_mcp.offers import features_of, list_offers
 from octoc_transport_mcp.outbound import sent_through
 from octoc_transport_mcp.process import ServerProcess, process_streams
+from octoc_transport_mcp.requests import call_tool, send_request, why_no_json
 from octoc_transport_mcp.server_requests import ServerRequests
+from octoc_transport_mcp.subscriptions import Subscriptions
 
 log = logging.getLogger("octoc.transport")
 
@@ -69,7 +72,6 @@ FEW_TOOLS = 200
 """Longer lists of tools are converted in a thread."""
 _CLOSED = "Connection closed"
 """The SDK's error message for running calls when a connection ends."""
-_JSON = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
 async def open_connection(kind: str, target: ServerTarget, host: Host | None = None) -> Connection:
@@ -103,6 +105,7 @@ class McpConnection:
         self._server_requests = ServerRequests(target.name, host, target.timeout_s)
         self._claims = self._server_requests.claims
         self._changes = ListChanges(target.name, host.tools_changed)
+        self._subscriptions = Subscriptions()
         self._process: ServerProcess | None = None
         self._http = HttpState(target, self._claims)
         self._client: Client | None = None
@@ -148,7 +151,7 @@ class McpConnection:
                 self._streams(),
                 cache=None,
                 client_info=mcp_types.Implementation(name="octoc", version=__version__),
-                message_handler=self._changes.hear,
+                message_handler=self._hear,
                 **self._server_requests.callbacks(),
             )
             async with client:
@@ -160,6 +163,7 @@ class McpConnection:
                 try:
                     with contextlib.ExitStack() as stack:
                         stack.enter_context(direct_calls(session, self._http))
+                        stack.enter_context(sent_through(session, lambda inner: LoggedCalls(inner, self._claims.logs)))
                         stack.enter_context(sent_through(session, lambda inner: LenientAnswers(inner, name, version)))
                         if modern and self._server_requests.answers_rounds:
                             rounds = functools.partial(
@@ -181,8 +185,13 @@ class McpConnection:
         finally:
             self._lost = True
             self._changes.close()
+            self._subscriptions.close()
             if self._process is not None:
                 self._process.kill()
+
+    async def _hear(self, message: Any) -> None:
+        await self._changes.hear(message)
+        self._subscriptions.hear(message)
 
     def _not_connected(self, error: Exception) -> ConnectFailedError:
         fault = None if self._kind == "stdio" else self._http.fault_of(leaf(error))
@@ -300,13 +309,14 @@ class McpConnection:
         return self._claims.stale
 
     async def list_tools(self) -> ServerListing:
-        """Return the server's tools, all pages. Raises: ConnectFailedError."""
+        """Return the server's tools and offers, all pages. Raises: ConnectFailedError."""
         client = self._client
         if client is None or not self.alive:
             raise ConnectFailedError(await self._loss())
         try:
             async with asyncio.timeout(self._target.timeout_s):
                 listed = await self._take_tools(client)
+                offers, why = await list_offers(client, self._target)
         except TimeoutError:
             message = f"`{self._target.name}` did not list its tools within {self._target.timeout_s:g} s"
             raise ConnectFailedError(self._with_output(message, self._output_since()), kind="timeout") from None
@@ -322,6 +332,9 @@ class McpConnection:
             instructions=client.instructions,
             tools=listed_tools(tools) if len(tools) <= FEW_TOOLS else await asyncio.to_thread(listed_tools, tools),
             left_out=listed.left_out,
+            offers=offers,
+            offers_failure=why,
+            features=features_of(client),
         )
 
     async def _unlisted(self, error: Exception) -> ConnectFailedError:
@@ -342,11 +355,35 @@ class McpConnection:
 
     async def call(self, call: ToolCall) -> ToolResult | ToolFailure:
         """Call a tool. Never raises for a failure of server, tool or connection; cancellation passes through."""
+        return await self._exchanged(call, call_tool)
+
+    async def request(self, call: ToolCall) -> ToolResult | ToolFailure:
+        """Send a request for a resource, a prompt or a completion; failures are those of `call`."""
+        return await self._exchanged(call, send_request)
+
+    async def subscribe(self, call: ToolCall, updated: Callable[[str], None]) -> ToolResult | ToolFailure:
+        """Subscribe to the resource whose URI is `call.tool`; failures are those of `call`."""
+
+        async def begin(client: Client, _: ToolCall) -> ToolResult:
+            await self._subscriptions.add(client, call.tool, updated)
+            return ToolResult(content=(), structured={})
+
+        return await self._exchanged(call, begin)
+
+    async def unsubscribe(self, uri: str, updated: Callable[[str], None]) -> None:
+        """End a subscription."""
+        if self._client is not None and self.alive:
+            await self._subscriptions.remove(self._client, uri, updated)
+
+    async def _exchanged(
+        self, call: ToolCall, send: Callable[[Client, ToolCall], Awaitable[ToolResult]]
+    ) -> ToolResult | ToolFailure:
+        """Return the answer to what `send` sends, or why there is none."""
         client = self._client
         self._note_caller(call.caller)
         if client is None or not self.alive:
             return failure("connection_lost", await self._loss(), sent=False)
-        unsendable = _why_no_json(call.arguments)
+        unsendable = why_no_json(call.arguments)
         if unsendable is not None:
             return _not_sent(call.tool, unsendable)
         attempt = Attempt(over_pipe=self._process is not None)
@@ -355,29 +392,20 @@ class McpConnection:
         before = (0, 0) if self._process is None else self._process.output_counts
         try:
             async with asyncio.timeout(call.timeout_s):
-                if not self._learned:
+                if not self._learned and call.method == TOOLS_CALL:
                     await self._learn(client, call.timeout_s)
+                call = await ask_for_logs(client, call, self._claims.logs)
+                LOGGED_CALL.set(call)
                 ATTEMPT.set(attempt)
-                answer = await client.call_tool(
-                    call.tool,
-                    dict(call.arguments),
-                    progress_callback=progress_callback(call),
-                    meta=dict(call.meta) or None,  # type: ignore[arg-type]  # any key is allowed
-                )
+                outcome: ToolResult | ToolFailure = await send(client, call)
         except TimeoutError:
             outcome = self._late(call, attempt, before)
         except MCPError as error:
             outcome = await self._refused(error, call, attempt, claim)
         except Exception as error:  # noqa: BLE001  # the contract: a failure is a value, whatever the SDK raised
             outcome = await self._broken(error, call, attempt)
-        else:
-            outcome = ToolResult(
-                content=tuple(map(part_of, answer.content)),
-                structured=answer.structured_content,
-                is_error=bool(answer.is_error),
-            )
-            if outcome.is_error:
-                outcome = redact_error(outcome, self._target)
+        if isinstance(outcome, ToolResult) and outcome.is_error:
+            outcome = redact_error(outcome, self._target)
         return self._server_requests.with_notes(outcome, claim)
 
     def _is_answer(self, error: MCPError) -> bool | None:
@@ -415,11 +443,8 @@ class McpConnection:
             return attrs.evolve(lacking, message=said, text=said)
         if claim.declined and error.code == mcp_types.INVALID_REQUEST:
             return failure("not_ready", self._server_requests.refusal(claim))
-        meant = of_protocol_error(error, call.tool, self._target)
-        if meant is not None:
-            return meant
-        refused = attrs.evolve(ToolResult.of_text(error.message, is_error=True), rpc_code=error.code)
-        return redact_error(refused, self._target)
+        meant = of_protocol_error(error, call.tool, self._target) if call.method == TOOLS_CALL else None
+        return meant or attrs.evolve(ToolResult.of_text(error.message, is_error=True), rpc_code=error.code)
 
     def _is_closed(self, error: MCPError) -> bool:
         """Return whether the SDK reports the end of the connection; servers use its code for errors of their own."""
@@ -461,17 +486,6 @@ class McpConnection:
         self._stop.set()
         if not await self._ended(CLOSE_S):
             await self._abandon()
-
-
-def _why_no_json(arguments: Mapping[str, Any]) -> str | None:
-    """Return why arguments cannot be written as JSON, or None. The SDK would send `null` for a NaN."""
-    try:
-        _JSON.encode(dict(arguments)).encode()
-    except RecursionError:
-        return "they are nested too deep"
-    except (TypeError, ValueError) as error:
-        return str(error)
-    return None
 
 
 def _not_sent(tool: str, why: str) -> ToolFailure:

@@ -25,6 +25,7 @@ from octoc_transport_mcp.http_events import DroppedEvent, EventCutter, parse_eve
 from octoc_transport_mcp.http_faults import Fault, HttpFaultError, HttpState, json_of
 from octoc_transport_mcp.lone_surrogates import without_lone_surrogates
 from octoc_transport_mcp.messages import ElementLimits, ReadResult, read_aside
+from octoc_transport_mcp.pending_requests import is_log
 from octoc_transport_mcp.redirects import next_within_origin
 
 NOTICE_S = 5.0
@@ -347,6 +348,10 @@ class _Events(httpx2.AsyncByteStream):
         if isinstance(message, mcp_types.JSONRPCRequest):
             if self._client.state.claims is not None:
                 self._client.state.claims.note_question(message.id, message.method, carrier, ordered=False)
+            return False
+        if isinstance(message, mcp_types.JSONRPCNotification):
+            if is_log(message) and self._client.state.claims is not None:
+                self._client.state.claims.logs.hear(message.params, carrier)
             return False
         if not isinstance(message, (mcp_types.JSONRPCResponse, mcp_types.JSONRPCError)) or message.id is None:
             return False

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import mcp_types
 from mcp.shared.exceptions import MCPError
 
+from octoc_transport_mcp.claims import ANSWERED
 from octoc_transport_mcp.outbound import Sender
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     from octoc_transport_mcp.server_requests import ServerRequests
 
-METHODS = frozenset({"tools/call"})
 MAX_ROUNDS = 10
 """As the SDK's clients allow."""
 STATE_ONLY_S = 0.2
@@ -41,7 +41,7 @@ class InputRounds(Sender):
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
     ) -> dict[str, Any]:
         """Send a request and return its result. Raises: MCPError, also when the host does not answer."""
-        if method not in METHODS:
+        if method not in ANSWERED:
             return await self._inner.send_raw_request(method, params, opts)
         first = sent = self._of_caller(dict(params or {}))
         for _ in range(MAX_ROUNDS):

@@ -30,6 +30,13 @@ TOOLS_AT_ONCE = 100
 """Tools that the SDK validates in one step of the event loop: about 10 ms of work."""
 REST_CURSOR = "octoc/rest"
 """Cursor for the next part of a page that has arrived. It is never sent: the tools are in `REST`."""
+OFFERS: Mapping[str, tuple[str, type[Any]]] = {
+    "resources/list": ("resources", mcp_types.ListResourcesResult),
+    "resources/templates/list": ("resourceTemplates", mcp_types.ListResourceTemplatesResult),
+    "prompts/list": ("prompts", mcp_types.ListPromptsResult),
+}
+"""Method -> the key of the list in its result, and the SDK's type of the result."""
+_CACHED = frozenset({*OFFERS, "resources/read"})
 _RESULT_TYPE = "resultType"
 _STRUCTURED = "structuredContent"
 _UNCACHED: Mapping[str, Any] = {"ttlMs": 0, "cacheScope": "private"}
@@ -89,6 +96,10 @@ def lenient(method: str, result: dict[str, Any], server: str, version: str) -> d
     """
     if version in MODERN_PROTOCOL_VERSIONS:
         result = completed(result)
+        if method in _CACHED:
+            result = {**_UNCACHED, **result}
+    if method in OFFERS:
+        return _offered(method, result, server, version)
     tools, parts = result.get("tools"), result.get("content")
     if method == "tools/list" and isinstance(tools, list):
         return _listed(result, tools, server, version)
@@ -101,7 +112,7 @@ def lenient(method: str, result: dict[str, Any], server: str, version: str) -> d
 
 def _validate(
     method: str,
-    model: type[mcp_types.CallToolResult | mcp_types.ListToolsResult],
+    model: type[Any],
     result: dict[str, Any],
     version: str,
 ) -> None:
@@ -140,6 +151,23 @@ def _listed(result: dict[str, Any], tools: list[Any], server: str, version: str)
     if left_out or (isinstance(meta, dict) and META_LEFT_OUT in meta):
         result["_meta"] = {**(meta if isinstance(meta, dict) else {}), META_LEFT_OUT: left_out}
     return result
+
+
+def _offered(method: str, result: dict[str, Any], server: str, version: str) -> dict[str, Any]:
+    """Return a list of resources, templates or prompts without those that the SDK would refuse the list for."""
+    key, model = OFFERS[method]
+    if not isinstance(result.get(key), list):
+        return result
+    usable = []
+    for number, item in enumerate(result[key], 1):
+        try:
+            _validate(method, model, {key: [item]}, version)
+        except ValueError as error:
+            log.warning("server `%s` answers `%s` with an entry that is left out: number %d", server, method, number)
+            log.debug("it cannot be read%s", because(error))
+        else:
+            usable.append(item)
+    return {**result, key: usable}
 
 
 def _why_unusable(tool: Any, version: str) -> str:

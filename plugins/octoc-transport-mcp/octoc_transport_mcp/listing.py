@@ -30,6 +30,11 @@ REPORT_S = 0.05
 RELISTEN_S = 1.0
 RELISTEN_MAX_S = 60.0
 """Wait before a broken stream of news is opened again, doubled each time, and its maximum."""
+_CHANGED = (
+    mcp_types.ToolListChangedNotification,
+    mcp_types.ResourceListChangedNotification,
+    mcp_types.PromptListChangedNotification,
+)
 _UNHEARD_OF = frozenset({mcp_types.METHOD_NOT_FOUND, mcp_types.INVALID_PARAMS, mcp_types.INVALID_REQUEST})
 
 
@@ -88,7 +93,7 @@ def _endless(target: ServerTarget, why: str) -> ConnectFailedError:
 
 
 class ListChanges:
-    """Reports that a server's list of tools changed; several changes at once are one report."""
+    """Reports that one of a server's lists changed; several changes at once are one report."""
 
     def __init__(self, server: str, report: Callable[[str], None] | None) -> None:
         self._server = server
@@ -97,7 +102,7 @@ class ListChanges:
 
     async def hear(self, message: Any) -> None:
         """Handle a notification, or an error with one, from the SDK."""
-        if isinstance(message, mcp_types.ToolListChangedNotification):
+        if isinstance(message, _CHANGED):
             self.note()
 
     def note(self) -> None:
@@ -116,14 +121,19 @@ class ListChanges:
 
     async def listen(self, client: Client) -> None:
         """Keep a stream of news open, if the server has one. In the older era it sends news without a stream."""
-        tools = client.server_capabilities.tools
-        if self._report is None or tools is None or not tools.list_changed:
+        can = client.server_capabilities
+        tools, resources, prompts = (
+            one is not None and bool(one.list_changed) for one in (can.tools, can.resources, can.prompts)
+        )
+        if self._report is None or not (tools or resources or prompts):
             return
         wait = RELISTEN_S
         is_first = True
         while True:
             try:
-                async with client.listen(tools_list_changed=True) as news:
+                async with client.listen(
+                    tools_list_changed=tools, resources_list_changed=resources, prompts_list_changed=prompts
+                ) as news:
                     if not is_first:
                         self.note()  # news sent meanwhile are lost
                     wait, is_first = RELISTEN_S, False

@@ -40,8 +40,8 @@ _PROGRESS_TOKEN = re.compile(rb'"progressToken"\s*:\s*(-?\d{1,18}|"[^"\\]{1,80}"
 
 _BEGIN = b'{"jsonrpc"'
 _PROGRESS = "progress"
-_TOOLS_CHANGED = "tools/list_changed"
-_HEARD = frozenset({_PROGRESS, _TOOLS_CHANGED, "cancelled", "subscriptions/acknowledged"})
+_LISTS_CHANGED = frozenset({"tools/list_changed", "resources/list_changed", "prompts/list_changed"})
+_HEARD = _LISTS_CHANGED | {_PROGRESS, "cancelled", "subscriptions/acknowledged", "resources/updated"}
 _LISTEN = "subscriptions/listen"
 
 
@@ -131,14 +131,15 @@ class PendingRequests:
         if notification is not None:
             name = notification.group(1).decode("utf-8", "replace")
             if name not in _HEARD:
-                return []
+                is_log = name == "message" and self._claims is not None and self._claims.logs.wanted
+                return [AdmittedMessage(line=line)] if is_log else []
             if name == _PROGRESS:
                 token = _PROGRESS_TOKEN.search(line)
                 pending = None if token is None else self.requests.get(_id_of(token.group(1)))
                 if token is None or pending is None or not pending.has_progress:
                     return []
                 return [AdmittedMessage(line=line, level=f"{_PROGRESS} {token.group(1).decode('utf-8', 'replace')}")]
-            if name == _TOOLS_CHANGED:
+            if name in _LISTS_CHANGED:
                 return [AdmittedMessage(line=line, level=name)]
         return self._parse(line)
 
@@ -149,6 +150,9 @@ class PendingRequests:
         if not admitted.line:
             return None
         message = read(admitted.line, self._elements.message).message
+        if self._claims is not None and isinstance(message, mcp_types.JSONRPCNotification) and is_log(message):
+            self._claims.logs.hear(message.params)
+            return None
         return None if message is None else SessionMessage(message)
 
     def _parse(self, line: bytes) -> list[AdmittedMessage]:
@@ -251,6 +255,11 @@ class PendingRequests:
         if self.requests.pop(coerce_request_id(request), None) is None:
             return []
         return [AdmittedMessage(message=SessionMessage(self._error_of(request, code, fault)))]
+
+
+def is_log(message: mcp_types.JSONRPCNotification) -> bool:
+    """Return whether a notification is a log message, which the SDK does not get."""
+    return message.method == "notifications/message"
 
 
 def cancelled_id(message: mcp_types.JSONRPCNotification) -> RequestId | None:

@@ -16,7 +16,7 @@ import anyio
 import mcp_types
 from mcp.shared.message import SessionMessage
 
-from octoc_transport_mcp.claims import ATTEMPT
+from octoc_transport_mcp.claims import ATTEMPT, REQUESTS
 from octoc_transport_mcp.framing import DroppedLine, LineFramer
 from octoc_transport_mcp.messages import LineFault, read_aside
 from octoc_transport_mcp.pending_requests import AdmittedMessage, PendingRequests, cancelled_id
@@ -118,7 +118,7 @@ class FromServer(_Stream):
                 queued = self._queue
                 if (
                     admitted.level is not None
-                    and len(queued) > (0 if admitted.level.startswith("tools") else FEW)
+                    and len(queued) > (0 if admitted.level.endswith("list_changed") else FEW)
                     and queued[-1].level == admitted.level
                 ):
                     queued[-1] = admitted
@@ -234,7 +234,7 @@ class ToServer(_Stream):
         self._stdin.write(message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
         self._pending.note_sent(message)
         if isinstance(message, mcp_types.JSONRPCRequest):
-            if message.method == "tools/call":
+            if message.method in REQUESTS:
                 attempt = ATTEMPT.get()
                 if attempt is not None:
                     attempt.written = True
