@@ -1,4 +1,4 @@
-"""How the tools of a server changed: what breaks calls that were right before, what widens them, what only words them.
+"""How the tools and offers of a server changed: what breaks right calls, what widens them, what only words them.
 
 A call is judged by the arguments that the old schema describes: one that named only those and was right must stay
 right. What the keywords do not show, as a change inside `anyOf` or `$ref`, counts as breaking.
@@ -27,7 +27,7 @@ class DriftKind(enum.StrEnum):
 
 @attrs.frozen(kw_only=True)
 class ToolDrift:
-    """One change of one tool; `text` is a few words, as `argument `query` is required`."""
+    """One change of one tool, or of an offer, such as `prompt review`; `text` is a few words."""
 
     tool: str
     kind: DriftKind
@@ -66,7 +66,7 @@ _ALL_TYPES = frozenset({"array", "boolean", "null", "number", "object", "string"
 
 
 def drift(old: ServerListing, new: ServerListing) -> tuple[ToolDrift, ...]:
-    """Return every change from one listing to the next, by tool, the worst first; nothing for equal tools."""
+    """Return every change from one listing to the next: by tool, the worst first, then by offer."""
     before = {tool.name: tool.wire for tool in old.tools}
     after = {tool.name: tool.wire for tool in new.tools}
     found: list[ToolDrift] = []
@@ -80,7 +80,32 @@ def drift(old: ServerListing, new: ServerListing) -> tuple[ToolDrift, ...]:
                 ToolDrift(tool=name, kind=kind, text=text)
                 for kind, text in _ordered(_of_tool(before[name], after[name]))
             )
-    return tuple(found)
+    return (*found, *_of_offers(old, new))
+
+
+def _of_offers(old: ServerListing, new: ServerListing) -> Iterator[ToolDrift]:
+    before = {f"{offer.kind} {offer.name}": offer.wire for offer in old.offers}
+    after = {f"{offer.kind} {offer.name}": offer.wire for offer in new.offers}
+    for name in sorted(before.keys() | after.keys()):
+        if name not in before:
+            yield ToolDrift(tool=name, kind=_WIDENING, text="added")
+        elif name not in after:
+            yield ToolDrift(tool=name, kind=_BREAKING, text="removed")
+        else:
+            one, other = before[name], after[name]
+            more = _required(other) - _required(one)
+            for argument in sorted(more):
+                yield ToolDrift(tool=name, kind=_BREAKING, text=f"argument `{argument}` is required")
+            changed = [key for key in sorted(one.keys() | other.keys()) if not _same(one.get(key), other.get(key))]
+            for key in changed if not more else ():
+                yield ToolDrift(tool=name, kind=_WORDING, text=f"{key} changed")
+
+
+def _required(wire: Mapping[str, Any]) -> set[str]:
+    """Return the names of a prompt's required arguments."""
+    arguments = wire.get("arguments")
+    entries = [entry for entry in arguments if isinstance(entry, Mapping)] if isinstance(arguments, list) else []
+    return {str(entry.get("name")) for entry in entries if entry.get("required") is True}
 
 
 def _ordered(changes: Iterator[Change]) -> tuple[Change, ...]:

@@ -29,7 +29,7 @@ from octoc.plugin.manager import Plugins
 from octoc.plugin.protocols import ConnectFailedError, PluginError
 from octoc.plugin.targets import NotReadyError, make_target
 from octoc.plugin.transports import transport_kind
-from octoc.results import ListedTool, ServerListing
+from octoc.results import OFFER_KEYS, ListedOffer, ListedTool, ServerListing
 from octoc.secrets import SHORTEST_SECRET, plain_redactor, redact
 from octoc.transport_kinds import no_transport
 
@@ -88,6 +88,8 @@ async def pin_live(server: Server, plugins: Plugins, workspace: Path, *, product
     except Exception as error:  # noqa: BLE001  # a plugin's own fault must not cost the answers of other servers
         reason = f"the transport of `{server.name}` failed: {error}"
         return NotPinned(reason=redact(reason, (*target.secrets, *given)))
+    if listing.offers_failure:
+        return NotPinned(reason=redact(listing.offers_failure, (*target.secrets, *given)))
     return redacted(_usable(listing), (*target.secrets, *given))
 
 
@@ -98,7 +100,10 @@ def _usable(listing: ServerListing) -> ServerListing:
 
 
 def redacted(listing: ServerListing, values: Sequence[str]) -> ServerListing:
-    """Return the listing with each of `values`, in whatever form, replaced by `***`; tools keep their names."""
+    """Return the listing with each of `values`, in whatever form, replaced by `***`; tools keep their names.
+
+    A resource, template or prompt is left out if its name has one of them.
+    """
     secrets = tuple(value for value in set(values) if len(value) >= SHORTEST_SECRET)
     if not secrets:
         return listing
@@ -109,12 +114,17 @@ def redacted(listing: ServerListing, values: Sequence[str]) -> ServerListing:
             name=tool.name, description=clean(tool.description), wire={**clean(tool.wire), "name": tool.name}
         )
 
-    return ServerListing(
+    def cleaned_offer(offer: ListedOffer) -> ListedOffer:
+        return attrs.evolve(offer, wire={**clean(offer.wire), OFFER_KEYS[offer.kind]: offer.name})
+
+    return attrs.evolve(
+        listing,
         server_info=clean(listing.server_info),
-        protocol_version=listing.protocol_version,
         instructions=clean(listing.instructions),
         tools=tuple(map(cleaned, listing.tools)),
         left_out=tuple(map(clean, listing.left_out)),
+        # A URI without its secret would name another resource, so the whole resource is left out.
+        offers=tuple(cleaned_offer(offer) for offer in listing.offers if clean(offer.name) == offer.name),
     )
 
 
@@ -210,7 +220,7 @@ def write_snapshot(
 
 
 def differences(old: ServerListing | None, new: ServerListing) -> tuple[str, ...]:
-    """Return one line per change of a tool, by name, that says whether it is breaking, widening or wording.
+    """Return one line per change of a tool or offer, by name, that says whether it is breaking, widening or wording.
 
     Nothing when there was no old listing. See `octoc.compiler.pin.drift`.
     """

@@ -18,9 +18,15 @@ from octoc.compiler.read.text import load_text, snapshot_limit
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.lock import DUMP_SHAPE, DUMP_TOOL_SKIPPED
 from octoc.json_limits import parse
-from octoc.results import ListedTool, ServerListing
+from octoc.results import OFFER_KEYS, ListedOffer, ListedTool, OfferKind, ServerListing
 
 FOLDER = "snapshots"
+OFFER_LISTS: Mapping[OfferKind, str] = {
+    "resource": "resources",
+    "template": "resourceTemplates",
+    "prompt": "prompts",
+}
+"""Kind of an offer -> the key of its list in a snapshot, as MCP names it."""
 _PLAIN_NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,98}[a-z0-9_-]|[a-z0-9]")
 # Names that Windows keeps for devices, whatever follows the first dot.
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?")
@@ -58,7 +64,7 @@ def snapshot_text(*, server: str, definition: str, package: str | None, listing:
 
     The same values give the same text. Raises: ValueError for a number that is not finite.
     """
-    value = {
+    value: dict[str, Any] = {
         "server": server,
         "definition": definition,
         "package": package,
@@ -67,7 +73,10 @@ def snapshot_text(*, server: str, definition: str, package: str | None, listing:
         "instructions": listing.instructions,
         "tools": [tool.wire for tool in listing.tools],
         **({"leftOut": list(listing.left_out)} if listing.left_out else {}),
+        **({"features": list(listing.features)} if listing.features else {}),
     }
+    for offer in listing.offers:
+        value.setdefault(OFFER_LISTS[offer.kind], []).append(offer.wire)
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True, indent=1)
     # A lone surrogate has no UTF-8; its JSON escape says the same.
     return text.encode("utf-8", "backslashreplace").decode("utf-8") + "\n"
@@ -157,7 +166,20 @@ def _listing(value: Mapping[str, Any], tools: tuple[ListedTool, ...], left_out: 
         instructions=instructions if isinstance(instructions, str) and instructions else None,
         tools=tools,
         left_out=left_out_lines(left_out),
+        offers=offers_of({key: value[key] for key in OFFER_LISTS.values() if isinstance(value.get(key), list)}),
+        features=tuple(map(str, features)) if isinstance(features := value.get("features"), list) else (),
     )
+
+
+def offers_of(lists: Mapping[str, Sequence[Any]]) -> tuple[ListedOffer, ...]:
+    """Return the offers of a snapshot's lists, without entries that have no name; the first of a name counts."""
+    found: dict[tuple[OfferKind, str], ListedOffer] = {}
+    for kind, key in OFFER_LISTS.items():
+        for wire in lists.get(key, ()):
+            name = wire.get(OFFER_KEYS[kind]) if isinstance(wire, dict) else None
+            if isinstance(name, str) and name.strip():
+                found.setdefault((kind, name), ListedOffer(kind=kind, name=name, wire=wire))
+    return tuple(found.values())
 
 
 def left_out_lines(left_out: Mapping[int, str]) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from octoc.compiler.model.build import Build
 from octoc.compiler.model.documents import Discovered, Document, Documents, kept
 from octoc.compiler.model.scopes import ScopeTables
 from octoc.compiler.model.source import McpFileSource, SnapshotSource, Sources
+from octoc.compiler.pin.snapshots import OFFER_LISTS, offers_of
 from octoc.compiler.structure.converter import structured
 from octoc.compiler.structure.servers import server_of_mcp
 from octoc.compiler.structure.taps import capability_sources
@@ -100,6 +101,10 @@ def snapshot(document: Document) -> SnapshotSource:
                 ListedTool(name=tool["name"], description=tool.get("description") or "", wire=tool) for _, tool in tools
             ),
             left_out=tuple(line for _, line in kept(values.get("leftOut", ()))),
+            offers=offers_of(
+                {key: [wire for _, wire in kept(values[key])] for key in OFFER_LISTS.values() if values.get(key)}
+            ),
+            features=tuple(name for _, name in kept(values.get("features", ()))),
         ),
         digest=document.digest,
         indexes=tuple(index for index, _ in tools),
