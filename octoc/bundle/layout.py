@@ -27,8 +27,8 @@ FORMAT_REVISION = 5
 3: tenants, areas, quotas, and settings of agents.
 4: which aliases are longer because of other tools.
 5: the way to the workspace, the folders that scripts of dependencies use, what agents may not have of servers
-   without a snapshot, the capabilities that only the host activates, what servers may ask their callers, and
-   `Settings.kept`, which was `pinned`.
+   without a snapshot, the capabilities that only the host activates, what servers may ask their callers,
+   `Settings.kept`, which was `pinned`, and the member `offers.json`.
 """
 
 ALIGNMENT = 64

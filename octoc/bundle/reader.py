@@ -55,6 +55,8 @@ from octoc.diagnostics.rules.bundle import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from octoc.bundle.offers import Offers
+
 _REBUILD = "build it again with `octoc build`"
 _BUILD = "`octoc build` makes one"
 _READABLE = "make it a file that this user may read"
@@ -152,6 +154,20 @@ class OpenBundle:
             self._refuse_malformed(str(error))
         self._check_references(bundle)
         return bundle
+
+    @cached_property
+    def offers(self) -> Offers:
+        """What servers offer beside their tools, and what each agent may use."""
+        from octoc.bundle.offers import OFFERS, Offers  # few bundles have any
+
+        if OFFERS not in self._members:
+            return Offers()
+        try:
+            offers = decode(Offers, self._json(OFFERS, self._member(OFFERS)))
+            offers.check()
+        except BundleError as error:
+            self._refuse_malformed(f"`{OFFERS}`: {error}")
+        return offers
 
     def tool_wire(self, index: int) -> dict[str, Any]:
         """Return tool number `index` in the protocol's wire form. The object is shared: do not change it."""
@@ -307,7 +323,7 @@ class OpenBundle:
             is_array = name == "triggers.npy" or (
                 name.startswith(("gate/", "search/", "skills/")) and name.endswith(".npy")
             )
-            if not is_array and not name.startswith("encoder/"):
+            if not is_array and not name.startswith("encoder/") and name != "offers.json":
                 self._refuse_malformed(f"member `{name}` is not part of the format")
 
     def _check_references(self, bundle: Bundle) -> None:

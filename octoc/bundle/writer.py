@@ -22,6 +22,7 @@ from octoc.bundle.layout import (
     frame,
 )
 from octoc.bundle.model import Bundle, Slice
+from octoc.bundle.offers import OFFERS, Offers
 from octoc.bundle.registries import packed
 
 if TYPE_CHECKING:
@@ -69,9 +70,10 @@ def write_bundle(
     blobs: Mapping[str, bytes],
     arrays: Mapping[str, NDArray[np.generic]] | None = None,
     encoder_files: Mapping[str, bytes] | None = None,
+    offers: Offers | None = None,
 ) -> bytes:
     """Return the bytes of the one file that a bundle is: `file_of` the `parts_of` it, which see."""
-    return file_of(parts_of(bundle, blobs=blobs, arrays=arrays, encoder_files=encoder_files))
+    return file_of(parts_of(bundle, blobs=blobs, arrays=arrays, encoder_files=encoder_files, offers=offers))
 
 
 def parts_of(
@@ -80,6 +82,7 @@ def parts_of(
     blobs: Mapping[str, bytes],
     arrays: Mapping[str, NDArray[np.generic]] | None = None,
     encoder_files: Mapping[str, bytes] | None = None,
+    offers: Offers | None = None,
 ) -> Parts:
     """Return the members of a bundle.
 
@@ -87,6 +90,7 @@ def parts_of(
         blobs: `tools` and `texts`, that the bundle's slices point into.
         arrays: `triggers`, and `gate/<name>` for each of the gate's arrays.
         encoder_files: by plain name.
+        offers: what servers offer beside their tools, if any agent may use some of it.
 
     Raises: BundleError when a value is not what the model says.
     """
@@ -99,6 +103,8 @@ def parts_of(
     members |= {f"{name}.blob": blobs[name] for name in BLOBS}
     members |= {f"{name}.npy": npy_bytes(array) for name, array in (arrays or {}).items()}
     members |= {f"encoder/{name}": data for name, data in (encoder_files or {}).items()}
+    if offers:
+        members[OFFERS] = canonical_json(encode(offers))
     return Parts(index=plain, members=members)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from octoc.compiler.inputs.agents.octo import AGENT_FILE
 from octoc.compiler.inputs.mcp.claude import MCP_FILE
+from octoc.compiler.pin.snapshots import offers_of
 from octoc.plugin.protocols import PythonTool
 from octoc.results import ListedTool, ServerListing
 
@@ -126,14 +127,27 @@ class WorkspaceBuilder:
         return self.file(f"taps/{tap}/skills/{name}/SKILL.md", f"---\n{lines}\n---\n\n{body}\n")
 
     def snapshot(
-        self, server: str, tools: Iterable[ToolSpec], *, instructions: str | None = None, package: str | None = None
+        self,
+        server: str,
+        tools: Iterable[ToolSpec],
+        *,
+        instructions: str | None = None,
+        package: str | None = None,
+        features: Iterable[str] = (),
+        **offers: Iterable[Mapping[str, Any]],
     ) -> WorkspaceBuilder:
-        """Record tools of a server. `write` works out the digest of its definition as `octoc pin` does."""
+        """Record tools of a server. `write` works out the digest of its definition as `octoc pin` does.
+
+        Args:
+            offers: `resources`, `resourceTemplates` and `prompts` in wire form; `features` as of `ServerListing`.
+        """
         listing = ServerListing(
             server_info={"name": server, "version": "1"},
             protocol_version="2026-07-28",
             instructions=instructions,
             tools=tuple(map(_listed, tools)),
+            offers=offers_of({key: list(wires) for key, wires in offers.items()}),
+            features=tuple(features),
         )
         self._listed[server] = (listing, package)
         return self

@@ -114,6 +114,7 @@ def assemble(build: Build, root: Path, *, plugins: Mapping[str, str], inputs: st
         blobs={"tools": tools.data, "texts": texts.data},
         arrays=arrays,
         encoder_files=embedded.encoder_files,
+        offers=scoped.offers,
     )
 
 

@@ -190,10 +190,11 @@ def _snapshots(old: Mapping[str, SnapshotLock], new: Mapping[str, SnapshotLock])
     for name in sorted(old.keys() | new.keys()):
         if name not in old or name not in new:
             yield LockChange(STALE_SNAPSHOT, f"snapshot of `{name}` {_REMOVED if name in old else _ADDED}")
-        elif old[name].tools != new[name].tools:
+        elif (old[name].tools, old[name].offers) != (new[name].tools, new[name].offers):
             before = {f"{name}/{tool}": pin for tool, pin in old[name].tools.items()}
             after = {f"{name}/{tool}": pin for tool, pin in new[name].tools.items()}
             yield from _each(STALE_SNAPSHOT, "tool", before, after, _tool)
+            yield from _each(STALE_SNAPSHOT, f"server `{name}`:", old[name].offers, new[name].offers, _other)
         elif old[name] != new[name]:
             yield LockChange(STALE_SNAPSHOT, f"snapshot of `{name}` changed, its tools did not")
 
@@ -201,10 +202,10 @@ def _snapshots(old: Mapping[str, SnapshotLock], new: Mapping[str, SnapshotLock])
 def _agent(old: AgentLock, new: AgentLock) -> str:
     parts = []
     for word, before, after in (("reaches", old, new), ("no longer", new, old)):
-        for what in ("reach", "capabilities", "skills", "areas", "tenants"):
+        for what in ("reach", "offers", "capabilities", "skills", "areas", "tenants"):
             more = [name for name in getattr(after, what) if name not in getattr(before, what)]
             if more:
-                kind = {"reach": "", "areas": "in area ", "tenants": "for tenant "}.get(what, what + " ")
+                kind = {"reach": "", "offers": "", "areas": "in area ", "tenants": "for tenant "}.get(what, what + " ")
                 parts.append(f"{word} {kind}{some_names(more, _SHOWN)}")
     if old.tools != new.tools:
         parts.append(f"{new.tools} {'tool' if new.tools == 1 else 'tools'}, was {old.tools}")

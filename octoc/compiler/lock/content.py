@@ -69,10 +69,11 @@ class ServerLock:
 
 @attrs.frozen(kw_only=True)
 class SnapshotLock:
-    """What a server was recorded to have."""
+    """What a server was recorded to have. `offers` are digests of wire objects, as by `resource file:///notes.md`."""
 
     digest: str
     tools: Mapping[str, ToolPin] = attrs.field(factory=dict)
+    offers: Mapping[str, str] = attrs.field(factory=dict)
 
 
 @attrs.frozen(kw_only=True)
@@ -224,7 +225,8 @@ def _snapshots(servers: Iterable[Server]) -> dict[str, SnapshotLock]:
 
 def _snapshot(snapshot: SnapshotSource) -> SnapshotLock:
     tools = {tool.name: tool_pin(tool.wire) for tool in snapshot.listing.tools}
-    return SnapshotLock(digest=snapshot.digest, tools=tools)
+    offers = {f"{offer.kind} {offer.name}": _digest(offer.wire) for offer in snapshot.listing.offers}
+    return SnapshotLock(digest=snapshot.digest, tools=tools, offers=offers)
 
 
 def _digest(value: Any) -> str:

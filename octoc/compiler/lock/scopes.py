@@ -22,6 +22,8 @@ class AgentLock:
         reach: its tools, `server/tool`, or `server/*` where it has all of a server; of servers that are not listed the
             globs, and `!server/glob` for what it excludes of these.
         capabilities: also those that it has from the start.
+        offers: `resource server/URI`, `template server/URI-template` and `prompt server/name`, or `server/*` where it
+            may use everything that a server offers.
     """
 
     tools: int
@@ -31,6 +33,7 @@ class AgentLock:
     skills: tuple[str, ...] = ()
     areas: tuple[str, ...] = ()
     tenants: tuple[str, ...] = ()
+    offers: tuple[str, ...] = ()
 
 
 def agents_of(build: Build) -> Mapping[str, AgentLock]:
@@ -42,12 +45,12 @@ def agents_of(build: Build) -> Mapping[str, AgentLock]:
     for tool in build.scoped.tools:
         sizes[tool.id.server] = sizes.get(tool.id.server, 0) + 1
     return {
-        name: _agent(registry, scopes.members.get(name, AgentPlacement()), build, sizes)
+        name: _agent(name, registry, scopes.members.get(name, AgentPlacement()), build, sizes)
         for name, registry in sorted(build.scoped.registries.items())
     }
 
 
-def _agent(registry: Registry, member: AgentPlacement, build: Build, sizes: Mapping[str, int]) -> AgentLock:
+def _agent(name: str, registry: Registry, member: AgentPlacement, build: Build, sizes: Mapping[str, int]) -> AgentLock:
     ids = [build.scoped.tools[index].id for index in registry.tools]
     grants = (*registry.unlisted, *registry.unlisted_direct)
     globs = sorted({f"{grant.server}/{glob}" for grant in grants for glob in grant.globs})
@@ -57,6 +60,7 @@ def _agent(registry: Registry, member: AgentPlacement, build: Build, sizes: Mapp
         by_server.setdefault(tool.server, []).append(tool.tool)
     reach = [*_shortened(by_server, sizes), *globs, *excluded]
     capabilities = tuple(sorted({*registry.capabilities, *registry.boot}))
+    offers = tuple(_offers(build, name))
     said = {
         "tools": [str(tool) for tool in ids],
         "globs": globs,
@@ -67,6 +71,7 @@ def _agent(registry: Registry, member: AgentPlacement, build: Build, sizes: Mapp
         "tenants": member.tenants,
         "settings": _plain(member.settings),
         **({"excluded": excluded} if excluded else {}),
+        **({"offers": offers} if offers else {}),
     }
     return AgentLock(
         tools=len(ids),
@@ -76,7 +81,17 @@ def _agent(registry: Registry, member: AgentPlacement, build: Build, sizes: Mapp
         skills=registry.skills,
         areas=member.areas,
         tenants=member.tenants,
+        offers=offers,
     )
+
+
+def _offers(build: Build, agent: str) -> Iterator[str]:
+    found = build.scoped.offers
+    own = found.of(agent)
+    yield from (f"{server}/*" for server in own.whole)
+    for offer in (found.offers[number] for number in own.offers):
+        if offer.server not in own.whole:
+            yield f"{offer.kind} {offer.server}/{offer.name}"
 
 
 def _shortened(by_server: Mapping[str, Iterable[str]], sizes: Mapping[str, int]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from octoc.bundle.model import Encoder, Gate, Registry, ServerDefinition, ToolPolicy
+from octoc.bundle.offers import Offers
 from octoc.compiler.calibrate.needs.library import Need
 from octoc.compiler.model.documents import Program
 from octoc.compiler.model.located import Located
@@ -15,7 +16,7 @@ from octoc.compiler.model.scopes import ReachStep, Scopes
 from octoc.compiler.model.source import AgentSource, SkillSource, SnapshotSource
 from octoc.diagnostics.model import Place
 from octoc.names import ToolId
-from octoc.results import ListedTool
+from octoc.results import ListedOffer, ListedTool
 from octoc.routing.fixtures import Fixtures
 
 if TYPE_CHECKING:
@@ -53,6 +54,16 @@ class Server(ServerDefinition):
     def listed(self) -> bool:
         """Whether its tools are known at build time."""
         return self.snapshot is not None
+
+    @property
+    def offers(self) -> tuple[ListedOffer, ...]:
+        """Its recorded resources, templates and prompts."""
+        return () if self.snapshot is None else self.snapshot.listing.offers
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """What it was recorded to support, as `ServerListing.features`."""
+        return () if self.snapshot is None else self.snapshot.listing.features
 
 
 @attrs.frozen(kw_only=True)
@@ -177,6 +188,8 @@ class Scoped:
 
     tools: tuple[ScopedTool, ...]
     registries: Mapping[str, Registry]
+    offers: Offers = attrs.field(factory=Offers)
+    """The servers' resources, templates and prompts, and what each agent may use."""
     reasons: Mapping[str, Mapping[int, tuple[ReachStep, ...]]] = attrs.field(factory=dict, eq=False, repr=False)
     """Agent -> tool -> every way on which it has it; worked out when it is asked for."""
 

@@ -16,6 +16,13 @@ from octoc.names import ToolId
 Number = int | float
 
 
+@attrs.frozen(order=True)
+class OfferId(ToolId):
+    """The identity of a resource, template or prompt; `whole` stands for all that its server may offer."""
+
+    kind: Literal["resource", "template", "prompt", "whole"]
+
+
 @attrs.frozen(kw_only=True)
 class Tuning:
     """What is otherwise for some agents: keys of `results`, `routing` and `quota` as written; absent is as before."""
@@ -61,6 +68,8 @@ class GroupSource:
     agent: Located[str] | None = None
     description: Stripped = ""
     tools: tuple[Located[str], ...] = ()
+    resources: tuple[Located[str], ...] = ()
+    prompts: tuple[Located[str], ...] = ()
     enabled: bool = True
 
     @property
@@ -76,6 +85,8 @@ class GrantSource:
     agents: tuple[Located[str], ...] = ()
     groups: tuple[Located[str], ...] = ()
     tools: tuple[Located[str], ...] = ()
+    resources: tuple[Located[str], ...] = ()
+    prompts: tuple[Located[str], ...] = ()
     capabilities: tuple[Located[str], ...] = ()
     skills: tuple[Located[str], ...] = ()
     enabled: bool = True
@@ -98,6 +109,8 @@ class DenySource:
     place: Place
     agents: tuple[Located[str], ...] = ()
     tools: tuple[Located[str], ...] = ()
+    resources: tuple[Located[str], ...] = ()
+    prompts: tuple[Located[str], ...] = ()
     reason: Stripped = ""
 
 
@@ -122,7 +135,10 @@ class ScopeTables:
 
 @attrs.frozen(kw_only=True)
 class Reach:
-    """Tools that a pattern or a table means: those that are recorded, and (server, glob) of unlisted servers."""
+    """Tools that a pattern or a table means: those that are recorded, and (server, glob) of unlisted servers.
+
+    A server's offers are among the tools, by their `OfferId`.
+    """
 
     tools: frozenset[ToolId] = frozenset()
     globs: frozenset[tuple[str, str]] = frozenset()

@@ -123,6 +123,8 @@ class AgentSource:
     description: Stripped = attrs.field(default="", metadata={MARKDOWN: ("description",)})
     model: Stripped = attrs.field(default="", metadata={MARKDOWN: ("model",)})
     tools: NamesByComma | None = attrs.field(default=None, metadata={MARKDOWN: ("tools",)})
+    resources: NamesByComma = attrs.field(default=(), metadata={MARKDOWN: ("resources",)})
+    prompts: NamesByComma = attrs.field(default=(), metadata={MARKDOWN: ("prompts",)})
     disallowed_tools: NamesByComma = attrs.field(default=(), metadata={MARKDOWN: ("disallowedTools",)})
     capabilities: tuple[Located[str], ...] = attrs.field(default=(), metadata={MANIFEST: ("capabilities",)})
     inline_servers: tuple[ServerSource, ...] = attrs.field(default=(), metadata={MANIFEST: ("mcp", "servers")})

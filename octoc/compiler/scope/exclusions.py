@@ -73,6 +73,12 @@ def exclusions_of(agent: Agent, fleet: Fleet, sink: DiagnosticSink) -> Exclusion
     return Exclusions(tools=frozenset(tools), globs=frozenset(globs), hosts=hosts)
 
 
+def excluded_servers(agent: Agent, servers: Mapping[str, Server]) -> frozenset[str]:
+    """Return the servers of which the agent's `disallowedTools` exclude every tool, and so every offer."""
+    targets = (target for entry in agent.source.disallowed_tools for target in _targets(entry.value, servers))
+    return frozenset(name for name, glob in targets if glob == "*")
+
+
 def is_excluded(tool: str, globs: Iterable[str]) -> bool:
     """Tell whether one of the globs excludes a tool of this name, as its server or a model API spells it."""
     spelt = sanitize(tool)

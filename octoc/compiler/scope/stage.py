@@ -16,6 +16,7 @@ from octoc.compiler.scope.confine import confined
 from octoc.compiler.scope.conflicts import check_scopes
 from octoc.compiler.scope.denied import held_to_denials
 from octoc.compiler.scope.fleet import Fleet
+from octoc.compiler.scope.offers import AgentScopes, offers_of
 from octoc.compiler.scope.own_file import check_own_file
 from octoc.compiler.scope.reasons import Reasons
 from octoc.compiler.scope.registry import Registries
@@ -52,7 +53,10 @@ def scope(build: Build, context: Context) -> Build:
         check_unreached(registries, agents, limits, context.sink)
     reasons = {} if limits is None else Reasons(registries, agents, limits)
     bound = with_bound(registries, tools, build)
-    return attrs.evolve(build, scoped=Scoped(tools=tools, registries=bound, reasons=reasons))
+    build = attrs.evolve(build, scoped=Scoped(tools=tools, registries=bound, reasons=reasons))
+    access = AgentScopes(fleet=fleet, made=made, registries=bound, scopes=scopes)
+    offers = offers_of(build, access, context.sink)
+    return attrs.evolve(build, scoped=attrs.evolve(build.scoped, offers=offers)) if offers else build
 
 
 def _limited(agent: Agent, registry: Registry, limits: CeilingScopes, sink: DiagnosticSink) -> Registry:

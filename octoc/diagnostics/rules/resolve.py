@@ -239,6 +239,19 @@ UNREACHED_GRANT = rule(
     Severity.WARNING,
     kinds=groups.SCOPES,
 )
+UNKNOWN_OFFER = rule(
+    "OCT778",
+    "unknown-offer",
+    "A scope or an agent names a resource or prompt that no snapshot has.",
+    kinds=groups.GRANTED,
+)
+SAME_RESOURCE = rule(
+    "OCT779",
+    "same-resource",
+    "One agent has resources of two servers with the same URI.",
+    Severity.WARNING,
+    kinds=groups.SERVERS,
+)
 UNMATCHED_EXCLUSION = rule(
     "OCT374", "unmatched-exclusion", "An exclusion matches no tool, so it excludes nothing.", kinds=groups.GRANTED
 )

@@ -10,7 +10,8 @@ import attrs
 from octoc.compiler.fixes.edits import renamed
 from octoc.compiler.model.located import Located
 from octoc.compiler.model.resolved import Server
-from octoc.compiler.model.scopes import Reach
+from octoc.compiler.model.scopes import DenySource, GrantSource, GroupSource, Reach
+from octoc.compiler.resolve.scopes.offers import OfferLookup, ids_of, offer_entries, whole_of
 from octoc.compiler.resolve.spelling import qualified
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rule import Rule, Severity
@@ -73,10 +74,12 @@ class NameLookup:
         server, glob = self.servers[named[0]], named[1]
         inner = _inner_star(glob)
         tools = self._matching(server, glob)
+        if glob == EVERYTHING and (tools or server.offers):
+            return _all_of([server])
         if tools:
             return Reach(tools=tools)
         if not server.listed and inner is None:
-            return Reach(globs=frozenset({(server.name, glob)}))
+            return _all_of([server]) if glob == EVERYTHING else Reach(globs=frozenset({(server.name, glob)}))
         tools_of_server = [f"{server.name}/{tool.name}" for tool in server.tools]
         self.sink.report(
             UNKNOWN_TOOL,
@@ -94,6 +97,33 @@ class NameLookup:
         if not glob.endswith("*"):
             return frozenset((own[glob],)) if glob in own else frozenset()
         return frozenset(tool for name, tool in own.items() if glob_matches(glob, name))
+
+    def offers(self, source: GroupSource | GrantSource | DenySource, what: str) -> dict[Located[str], Reach]:
+        """Return the offers of a table's `resources` and `prompts` by entry; report each entry without a match."""
+        lookup = OfferLookup(servers=self.servers, sink=self.sink)
+        return {
+            entry: Reach(tools=frozenset(lookup.reach(entry, kind, what)))
+            for kind, entries in offer_entries(source)
+            for entry in entries
+        }
+
+    def doubtful_offers(
+        self, source: GroupSource | DenySource, reach: Mapping[Located[str], Reach]
+    ) -> list[Reach | None]:
+        """Return what entries withhold beside their matches; None for an entry that may mean any server's offers.
+
+        That is every template that may read a resource of theirs, and all that the server of an entry without a match
+        offers.
+        """
+        lookup = OfferLookup(servers=self.servers, sink=self.sink)
+        meant = [
+            lookup.doubtful(entry, kind)
+            for kind, entries in offer_entries(source)
+            for entry in entries
+            if not reach[entry]
+        ]
+        meant += [lookup.readers(entry) for entry in source.resources]
+        return [None if one is None else Reach(tools=frozenset(one)) for one in meant]
 
     def whole_server(self, entry: Located[str]) -> Reach | None:
         """Return all tools of the server that an entry names; None for an unknown server."""
@@ -128,8 +158,10 @@ class NameLookup:
 
 
 def _all_of(servers: Collection[Server]) -> Reach:
+    tools = (ToolId(server.name, tool.name) for server in servers for tool in server.tools)
+    offers = (one for server in servers for one in (*ids_of(server), whole_of(server)))
     return Reach(
-        tools=frozenset(ToolId(server.name, tool.name) for server in servers for tool in server.tools),
+        tools=frozenset((*tools, *offers)),
         globs=frozenset((server.name, "*") for server in servers if not server.listed),
     )
 

@@ -142,9 +142,11 @@ def _group(source: GroupSource, members: Membership, lookup: NameLookup, *, is_s
     tools = {entry: lookup.reach(entry, what) for entry in source.tools}
     # An entry without a match withholds its whole server, since the tool that it means is unknown.
     unmet = [] if source.is_global else [lookup.whole_server(entry) for entry, reach in tools.items() if not reach]
+    offers = lookup.offers(source, what)
+    unmet += [] if source.is_global else lookup.doubtful_offers(source, offers)
     return ToolGroup(
         source=source,
-        tools=tools,
+        tools={**tools, **offers},
         broken=broken,
         doubtful=joined(reach for reach in unmet if reach is not None),
         unread=None in unmet,
@@ -169,7 +171,7 @@ def _grant(source: GrantSource, groups: Mapping[str, ToolGroup], lookup: NameLoo
         source=source,
         agents=_agents(source.agents, what, lookup),
         groups=found,
-        tools={entry: lookup.reach(entry, what) for entry in source.tools},
+        tools={**{entry: lookup.reach(entry, what) for entry in source.tools}, **lookup.offers(source, what)},
         capabilities={
             entry: lookup.matched(entry, lookup.capabilities, UNKNOWN_CAPABILITY, what, "capability")
             for entry in source.capabilities
@@ -183,16 +185,20 @@ def _grant(source: GrantSource, groups: Mapping[str, ToolGroup], lookup: NameLoo
 def _deny(source: DenySource, lookup: NameLookup) -> Deny:
     what = "a `[[deny]]`"
     tools = {entry: lookup.reach(entry, what) for entry in source.tools}
-    # A misspelled tool denies all tools of its server, so that a mistake never gives a tool.
-    doubtful = (lookup.whole_server(entry) for entry, reach in tools.items() if not reach)
-    reach = joined([*tools.values(), *(one for one in doubtful if one is not None)])
+    offers = lookup.offers(source, what)
+    # A misspelled tool denies all tools of its server, so that a mistake never gives a tool; likewise an offer.
+    doubtful = [lookup.whole_server(entry) for entry, reach in tools.items() if not reach]
+    doubtful += lookup.doubtful_offers(source, offers)
+    reach = joined([*tools.values(), *offers.values(), *(one for one in doubtful if one is not None)])
     return Deny(source=source, agents=_agents(source.agents, what, lookup), reach=reach)
 
 
 def _check_empty(grant: ScopeGrant, sink: DiagnosticSink) -> None:
     """Report a grant that gives nothing, unless another mistake in it is reported."""
     source = grant.source
-    given = (*source.groups, *source.tools, *source.capabilities, *source.skills)
+    given = (
+        *source.groups, *source.tools, *source.resources, *source.prompts, *source.capabilities, *source.skills
+    )  # fmt: skip
     off = [group for group in grant.groups.values() if not group.source.enabled]
     if not source.enabled:
         return
@@ -204,7 +210,7 @@ def _check_empty(grant: ScopeGrant, sink: DiagnosticSink) -> None:
             EMPTY_GRANT,
             "a grant gives nothing",
             at=source.place,
-            help="name what it gives in `groups`, `tools`, `capabilities` or `skills`, or delete it",
+            help="name what it gives, as in `groups`, `tools` or `resources`, or delete it",
         )
     elif off and len(off) == len(given):
         sink.report(
