@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from octoc.caller import Caller
     from octoc.formats.own_tools import CALL_MCP_TOOL, CAPABILITY, FIND_TOOLS, READ_RESULT, SKILL
     from octoc.formats.render import shown
-    from octoc.results import ContentPart, Progress, ToolCall, ToolFailure, ToolResult
+    from octoc.results import ContentPart, LogMessage, LogWish, Progress, ToolCall, ToolFailure, ToolResult
     from octoc.routing.decision import Reason
     from octoc.routing.explain import Explanation
     from octoc.runtime.activation.explain_route import explain_route
@@ -40,6 +40,14 @@ if TYPE_CHECKING:
         Summarizer,
     )
     from octoc.runtime.inspection import Inspection
+    from octoc.runtime.offers.values import (
+        Completion,
+        Prompt,
+        PromptMessages,
+        Resource,
+        ResourceContents,
+        ResourceTemplate,
+    )
     from octoc.runtime.results.failures import as_mcp_result, failure
     from octoc.runtime.servers.drift import ListingDrift
     from octoc.runtime.skills.use import SkillChange
@@ -56,7 +64,7 @@ else:
             "octoc.caller": "Caller",
             "octoc.formats.own_tools": "CALL_MCP_TOOL CAPABILITY FIND_TOOLS READ_RESULT SKILL",
             "octoc.formats.render": "shown",
-            "octoc.results": "ContentPart Progress ToolCall ToolFailure ToolResult",
+            "octoc.results": "ContentPart LogMessage LogWish Progress ToolCall ToolFailure ToolResult",
             "octoc.routing.decision": "Reason",
             "octoc.routing.explain": "Explanation",
             "octoc.runtime.activation.explain_route": "explain_route",
@@ -68,6 +76,9 @@ else:
                 "Summarize Summarizer"
             ),
             "octoc.runtime.inspection": "Inspection",
+            "octoc.runtime.offers.values": (
+                "Completion Prompt PromptMessages Resource ResourceContents ResourceTemplate"
+            ),
             "octoc.runtime.results.failures": "as_mcp_result failure",
             "octoc.runtime.servers.drift": "ListingDrift",
             "octoc.runtime.skills.use": "SkillChange",
@@ -92,20 +103,28 @@ __all__ = [
     "CacheReport",
     "Caller",
     "CatalogTool",
+    "Completion",
     "ContentPart",
     "Explanation",
     "Fifo",
     "FittedConversation",
     "Inspection",
     "ListingDrift",
+    "LogMessage",
+    "LogWish",
     "Message",
     "OpenBundle",
     "Outcome",
     "Progress",
+    "Prompt",
+    "PromptMessages",
     "Pruner",
     "Reason",
     "RepairedConversation",
     "ReplyRefusal",
+    "Resource",
+    "ResourceContents",
+    "ResourceTemplate",
     "Routing",
     "Runtime",
     "SearchHit",

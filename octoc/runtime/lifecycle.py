@@ -53,6 +53,8 @@ async def close_session(session: SessionState) -> None:
     from octoc.runtime.activation.activate import end
 
     await end(session)
+    if session.loaded.has_subscriptions:
+        await session.loaded.offers.subscriptions.end_session(session.number)
     session.runtime.sessions.pop(session.number, None)
     close_unused(session.runtime)
     session.runtime.results.forget(session.number)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from octoc.runtime.arguments.check import ArgumentChecks
     from octoc.runtime.catalog.tool_forms import ToolForms
     from octoc.runtime.lazy_plugins import LazyPlugins
+    from octoc.runtime.offers.access import BundleOffers
     from octoc.runtime.servers.bindings import Bindings
     from octoc.runtime.servers.connect import Connector
     from octoc.runtime.servers.drift import ListingDrift
@@ -110,6 +111,18 @@ class LoadedBundle:
         return ArgumentChecks()
 
     @functools.cached_property
+    def offers(self) -> BundleOffers:
+        """The resources and prompts of the servers, and what each agent may use of them."""
+        from octoc.runtime.offers.access import BundleOffers
+
+        return BundleOffers(self)
+
+    @property
+    def has_subscriptions(self) -> bool:
+        """Whether a session was ever subscribed to a resource."""
+        return "offers" in self.__dict__ and "subscriptions" in self.offers.__dict__
+
+    @functools.cached_property
     def forms(self) -> ToolForms:
         """The tools in the formats of model APIs, rendered when a block first needs them."""
         from octoc.runtime.catalog.tool_forms import ToolForms
@@ -181,6 +194,8 @@ class LoadedBundle:
         """Take a server's list of tools: those of an unlisted server join, those of a listed one are compared."""
         if not entry.listed:
             self.catalog.join(entry, listing)
+            if listing.offers or listing.features:
+                self.offers.join(entry.name, listing)
             return
         listed = ((tool.name, tool.wire) for tool in listing.tools if passes_filter(entry, tool.name))
         from octoc.runtime.servers.drift import ListingDrift, drift_between
@@ -214,6 +229,8 @@ class LoadedBundle:
 
     async def close(self, grace_s: float = GRACE_S) -> None:
         """End the connections that no other bundle shares."""
+        if "offers" in self.__dict__:
+            self.offers.close()
         await self.pool.close_all(grace_s)
 
 

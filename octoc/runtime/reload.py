@@ -91,6 +91,10 @@ async def _switch(session: SessionState) -> None:
                 old.pool.drop(server)
     # Outside of the lock: connecting may take long, and calls and activations continue.
     await _connect_unlisted(session)
+    if old.has_subscriptions:
+        from octoc.runtime.offers.subscriptions import follow
+
+        await follow(session, old)
     close_unused(runtime)
 
 

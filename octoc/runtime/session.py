@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from octoc.results import LogWish
 from octoc.runtime.catalog.formats import Deferral, ToolForm
 from octoc.runtime.shares import account_of
 from octoc.runtime.values import Routing, SearchHits
@@ -19,10 +20,19 @@ if TYPE_CHECKING:
     from octoc.caller import Caller
     from octoc.formats import ToolFormat
     from octoc.plugin import TokenCounter
-    from octoc.results import Progress
+    from octoc.results import LogLevel, LogMessage, Progress, ToolFailure
     from octoc.runtime.catalog.cache_report import CacheReport
     from octoc.runtime.history import AgedConversation, FittedConversation, Message, Pruner, RepairedConversation
     from octoc.runtime.inspection import Inspection
+    from octoc.runtime.offers.access import AgentAccess
+    from octoc.runtime.offers.values import (
+        Completion,
+        Prompt,
+        PromptMessages,
+        Resource,
+        ResourceContents,
+        ResourceTemplate,
+    )
     from octoc.runtime.skills.use import SkillChange
     from octoc.runtime.skills.validate import ReplyRefusal
     from octoc.runtime.state import SessionState
@@ -179,6 +189,7 @@ class Session:
         on_progress: Callable[[Progress], None] | None = None,
         caller: Caller | None = None,
         format: ToolFormat | None = None,  # noqa: A002  # as above
+        log: LogWish | None = None,
     ) -> Outcome:
         """Call a tool that the model named. Every failure is a value; long results are cut to the workspace's limit.
 
@@ -187,20 +198,115 @@ class Session:
             caller: the caller of this call instead of the session's; one without a tenant gets the session's tenant.
             format: the format of the tool block that the model saw; by default that of the last `tools`. Arguments that
                 fit the tool's own schema are accepted too.
+            log: the servers' log messages that the host wants, by default those of `set_log_level`.
 
         Raises: ValueError for an unknown format.
         """
         state = self.state
         form = state.form if format is None else ToolForm(format)
-        if caller is None:
-            caller = state.caller
-        else:
-            tenant = state.caller.tenant if caller.tenant is None else caller.tenant
-            caller = attrs.evolve(caller, tenant=tenant, account=caller.account or state.caller.account)
-            state.runtime.shared.accounts.note(account_of(caller))
         from octoc.runtime.tools.dispatch import CallRequest, dispatch
 
-        return await dispatch(state, name, arguments, CallRequest(on_progress, caller, form))
+        return await dispatch(state, name, arguments, CallRequest(on_progress, self._caller(caller), form, log))
+
+    def _caller(self, caller: Caller | None) -> Caller:
+        """Return the caller of one request: the session's, or another one of its tenant."""
+        own = self.state.caller
+        if caller is None:
+            return own
+        tenant = own.tenant if caller.tenant is None else caller.tenant
+        caller = attrs.evolve(caller, tenant=tenant, account=caller.account or own.account)
+        self.state.runtime.shared.accounts.note(account_of(caller))
+        return caller
+
+    def resources(self) -> tuple[Resource, ...]:
+        """Return the resources that the agent may read, in the order of servers. Connects nothing.
+
+        Raises: BundleFileError.
+        """
+        return tuple(self._offers().resources.values())
+
+    def resource_templates(self) -> tuple[ResourceTemplate, ...]:
+        """Return the templates of resources that the agent may read. Connects nothing. Raises: BundleFileError."""
+        return self._offers().templates
+
+    def prompts(self) -> tuple[Prompt, ...]:
+        """Return the prompts that the agent may use, in the order of servers. Connects nothing.
+
+        Raises: BundleFileError.
+        """
+        return tuple(self._offers().prompts.values())
+
+    @property
+    def server_features(self) -> frozenset[str]:
+        """What any of the agent's servers supports: `completions`, `logging`, `subscribe`. Raises: BundleFileError."""
+        return frozenset(name for names in self._offers().features.values() for name in names)
+
+    def _offers(self) -> AgentAccess:
+        from octoc.runtime.offers.requests import visible_offers
+
+        return visible_offers(self.state, self.state.caller)
+
+    async def read_resource(self, uri: str, *, caller: Caller | None = None) -> ResourceContents | ToolFailure:
+        """Read a resource by its URI: a listed one, one of a template, or one of a server that is the agent's whole.
+
+        Every failure is a value, `not_found` for each URI that the agent may not read. Long texts are cut as in
+        results of tools. `caller` is as for `call`.
+        """
+        from octoc.runtime.offers.requests import read_resource
+
+        return await read_resource(self.state, uri, self._caller(caller))
+
+    async def get_prompt(
+        self, name: str, arguments: Mapping[str, str] | None = None, *, caller: Caller | None = None
+    ) -> PromptMessages | ToolFailure:
+        """Fill a prompt by its name. Every failure is a value; `caller` is as for `call`."""
+        from octoc.runtime.offers.requests import get_prompt
+
+        return await get_prompt(self.state, name, arguments, self._caller(caller))
+
+    async def subscribe(
+        self, uri: str, updated: Callable[[str], None], *, caller: Caller | None = None
+    ) -> ToolFailure | None:
+        """Have `updated` called with the URI when a resource changes, until `unsubscribe` or `close`.
+
+        Keeps its server connected, also after a lost connection. Returns why it failed, or None. `updated` is called
+        from the event loop; `caller` is as for `call`.
+        """
+        from octoc.runtime.offers.subscriptions import subscribe
+
+        return await subscribe(self.state, uri, updated, self._caller(caller))
+
+    async def unsubscribe(self, uri: str, updated: Callable[[str], None] | None = None) -> None:
+        """End the subscription of one callback to a resource, or of all callbacks."""
+        from octoc.runtime.offers.subscriptions import unsubscribe
+
+        await unsubscribe(self.state, uri, updated)
+
+    def set_log_level(self, level: LogLevel | None, hear: Callable[[LogMessage], None] | None = None) -> None:
+        """Have `hear` get what servers log during the session's calls, of `level` and above; None for either ends it.
+
+        A message that may belong to another caller's call is dropped. `hear` is called from the event loop.
+        """
+        self.state.log = None if level is None or hear is None else LogWish(level=level, hear=hear)
+
+    async def complete(
+        self,
+        ref: Mapping[str, Any],
+        argument: Mapping[str, str],
+        context: Mapping[str, str] | None = None,
+        *,
+        caller: Caller | None = None,
+    ) -> Completion | ToolFailure:
+        """Return suggestions for an argument of a prompt or template; none if its server has no completions.
+
+        Args:
+            ref: MCP's reference, `{"type": "ref/prompt", "name": …}` or `{"type": "ref/resource", "uri": …}`.
+            argument: its `name`, and the `value` so far.
+            context: the arguments that are known already.
+        """
+        from octoc.runtime.offers.requests import complete
+
+        return await complete(self.state, ref, argument, context, self._caller(caller))
 
     async def call_all(
         self, calls: Sequence[Call], *, on_progress: Callable[[int, Progress], None] | None = None

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from octoc.caller import Caller
     from octoc.choices import DepsLimit, ValidateLimit
     from octoc.plugin import Embedder, Explainer, TokenCounter
+    from octoc.results import LogWish
     from octoc.runtime.activation.dependencies import Dependencies
     from octoc.runtime.catalog.session_tools import SessionTools
     from octoc.runtime.lazy_plugins import LazyPlugins, TokenCounters, Variables
@@ -127,6 +128,7 @@ class SessionState:
         form: the form in which the tool block was last shown, and in which arguments are read.
         holders: its capabilities and parts that need servers.
         proxied: the servers of tools that calls reached though they are not visible.
+        log: the log messages of servers that the host wants.
         has_stored: whether a result was cut or aged, so that `read_result` has something to read.
     """
 
@@ -143,6 +145,7 @@ class SessionState:
     skills: SkillsInUse = attrs.field(factory=SkillsInUse)
     holders: set[str] = attrs.field(factory=set)
     proxied: set[str] = attrs.field(factory=set)
+    log: LogWish | None = None
     has_stored: bool = False
 
     @cached_property

@@ -93,8 +93,8 @@ def calling(entry: ServerEntry, transport: TransportKind, call: ToolCall, hide: 
     measured = ["gen_ai.operation.name", "gen_ai.tool.name", "octoc.server.name"]
     name, kind = f"execute_tool {call.tool}", parts.client if transport.network else parts.internal
     if transport.is_mcp:
-        name, kind = f"tools/call {call.tool}", parts.client
-        attributes["mcp.method.name"] = "tools/call"
+        name, kind = f"{call.method} {call.tool}", parts.client
+        attributes["mcp.method.name"] = call.method
         measured += ["mcp.method.name", "network.transport"]
     own = {key: attributes[key] for key in measured if key in attributes}
     who = {

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 import attrs
 
 from octoc.plain_text import plain, plain_error
-from octoc.results import Progress, ToolFailure, ToolResult
+from octoc.results import LogMessage, LogWish, Progress, ToolFailure, ToolResult
 from octoc.secrets import redact_plain, redactor
 
 
@@ -29,6 +29,18 @@ def clean_error(outcome: ToolResult | ToolFailure, secrets: Collection[str]) -> 
         for part in outcome.content
     )
     return attrs.evolve(outcome, content=content, structured=redact_plain(outcome.structured, secrets))
+
+
+def log_without_secrets(log: LogWish | None, server: str, secrets: Callable[[], tuple[str, ...]]) -> LogWish | None:
+    """Return a wish whose messages name their server and have none of its current `secrets()`; None for None."""
+    if log is None:
+        return None
+    hear = log.hear
+
+    def pass_on(message: LogMessage) -> None:
+        hear(attrs.evolve(message, server=server, data=redact_plain(message.data, secrets())))
+
+    return attrs.evolve(log, hear=pass_on)
 
 
 def progress_without_secrets(

@@ -13,7 +13,7 @@ from octoc.aliases import RESERVED, sanitize
 from octoc.bundle.refusal import BundleFileError
 from octoc.diagnostics.suggest import near_names
 from octoc.formats.own_tools import CALL_MCP_TOOL, CAPABILITY, FIND_TOOLS, READ_RESULT, SKILL
-from octoc.results import Caller, Progress, ToolCall, ToolFailure
+from octoc.results import Caller, LogWish, Progress, ToolCall, ToolFailure
 from octoc.runtime import telemetry
 from octoc.runtime.activation.holding import note_proxied
 from octoc.runtime.catalog.formats import MCP, ToolForm
@@ -41,11 +41,15 @@ _NO_NAME = (
 
 @attrs.frozen
 class CallRequest:
-    """The circumstances of a call: the callback for progress, the caller, and the form in which tools were shown."""
+    """The circumstances of a call.
+
+    `form` is the one in which tools were shown; `log` are the log messages wanted instead of the session's.
+    """
 
     on_progress: Callable[[Progress], None] | None
     caller: Caller
     form: ToolForm = MCP
+    log: LogWish | None = None
 
 
 async def dispatch(session: SessionState, name: Any, arguments: Any, request: CallRequest) -> Outcome:
@@ -54,11 +58,9 @@ async def dispatch(session: SessionState, name: Any, arguments: Any, request: Ca
     The result is cut to the limit of the workspace, the server or the tool. Arguments that do not fit the tool's schema
     are refused without a call, if the settings of the workspace or the tool require it.
     """
-    if session.runtime.closed:
-        return failure("cancelled", "the runtime is closed", profile=session.profile)
-    if session.runtime.forked:
-        message = "this process was forked from the runtime's, whose connections it cannot use: open a runtime in it"
-        return failure("cancelled", message, profile=session.profile)
+    closed = why_closed(session)
+    if closed is not None:
+        return closed
     started = time.monotonic()
     refused = _refused(session, name, request)
     if refused is not None:
@@ -70,6 +72,16 @@ async def dispatch(session: SessionState, name: Any, arguments: Any, request: Ca
         # Each part of a bundle is verified when it is first used.
         logger.error("`%s` was not called: %s", name, unusable)  # noqa: TRY400  # the refusal has all details
         return failure("internal", f"the bundle cannot be used: {unusable}", profile=session.profile)
+
+
+def why_closed(session: SessionState) -> ToolFailure | None:
+    """Return why the session's runtime takes no calls, or None."""
+    if session.runtime.closed:
+        return failure("cancelled", "the runtime is closed", profile=session.profile)
+    if session.runtime.forked:
+        message = "this process was forked from the runtime's, whose connections it cannot use: open a runtime in it"
+        return failure("cancelled", message, profile=session.profile)
+    return None
 
 
 def _refused(session: SessionState, name: Any, request: CallRequest) -> ToolFailure | None:
@@ -206,6 +218,7 @@ async def _called(session: SessionState, index: int, given: Mapping[str, Any], r
         shown=tools.alias(index),
         on_progress=request.on_progress,
         profile=session.profile,
+        log=request.log or session.log,
     )
     if outcome.ok:
         session.active.touch(tools.active_owners(index))

@@ -14,11 +14,11 @@ import attrs
 from octoc.json_limits import check_numbers
 from octoc.names import ToolId
 from octoc.plain_text import because
-from octoc.results import Caller, FailureKind, Progress, ToolCall, ToolFailure, ToolResult
+from octoc.results import TOOLS_CALL, Caller, FailureKind, Progress, ToolCall, ToolFailure, ToolResult
 from octoc.runtime import telemetry
 from octoc.runtime.results.failures import exception_of, failure, with_retry, worded
 from octoc.runtime.results.parts import is_large
-from octoc.runtime.results.redact import clean_error, progress_without_secrets
+from octoc.runtime.results.redact import clean_error, log_without_secrets, progress_without_secrets
 from octoc.runtime.servers.connection import FAULTS
 from octoc.runtime.servers.retry import MAX_REPEATS, is_harmless, may_repeat, pause_before
 from octoc.runtime.servers.unreachable import FAILURES, UnreachableError
@@ -28,6 +28,7 @@ from octoc.secrets import redact
 
 if TYPE_CHECKING:
     from octoc.bundle.model import ServerEntry
+    from octoc.results import LogWish
     from octoc.runtime.loaded_bundle import LoadedBundle
     from octoc.runtime.servers.lease import Lease
 
@@ -54,11 +55,14 @@ async def call_server(
     shown: str | None = None,
     on_progress: Callable[[Progress], None] | None = None,
     profile: str | None = None,
+    method: str = TOOLS_CALL,
+    log: LogWish | None = None,
 ) -> Outcome:
     """Call `tool` of `server` within its time limit, wall clock with all waiting; never raises for a failure.
 
     A call that was not sent is repeated, one that was sent only if that is safe or configured, at most twice. `shown`
-    is the model's name for the tool, and `profile` the profile of failures, by default the workspace's.
+    is the model's name for the tool, and `profile` the profile of failures, by default the workspace's. With another
+    `method` it is a request about `tool`, which only an `OfferingConnection` sends.
     """
     entry = loaded.servers[server]
     call = ToolCall(
@@ -67,6 +71,8 @@ async def call_server(
         timeout_s=limit_of(entry, tool),
         caller=caller or Caller(),
         on_progress=progress_without_secrets(on_progress, lambda: loaded.connector.secrets(server)),
+        method=method,
+        log=log_without_secrets(log, server, lambda: loaded.connector.secrets(server)),
     )
     with telemetry.calling(
         entry, loaded.kind_of(entry.transport), call, lambda text: redact(text, loaded.connector.secrets(server))
@@ -121,7 +127,7 @@ class _Call:
         self._unanswered = False
 
     async def run(self) -> Outcome:
-        if self._call.tool in self._loaded.drift(self._entry.name).removed:
+        if self._call.method == TOOLS_CALL and self._call.tool in self._loaded.drift(self._entry.name).removed:
             return self._worded(failure("not_found", f"server `{self._entry.name}` no longer has `{self._call.tool}`"))
         repeats = 0
         failed: ToolFailure | None = None
@@ -179,7 +185,7 @@ class _Call:
             async with _backstop(left) as scope:
                 lease.scope = scope
                 self.sent = True
-                outcome = await lease.connection.call(call)
+                outcome = await _sent(lease, call)
             return await _without_odd_numbers(outcome, self._entry.name, call.tool)
         except TimeoutError:
             if lease.interrupted:
@@ -216,9 +222,21 @@ class _Call:
 
     def _may_repeat(self, outcome: ToolFailure) -> bool:
         entry, catalog = self._entry, self._loaded.catalog
+        if self._call.method != TOOLS_CALL:
+            return may_repeat(outcome, entry.retry, harmless=True)  # reading changes nothing
         index = catalog.find(ToolId(entry.name, self._call.tool)) if entry.trusted else None
         harmless = index is not None and is_harmless(catalog.shared_wire(index))
         return may_repeat(outcome, retry_mode(entry, self._call.tool), harmless=harmless)
+
+
+async def _sent(lease: Lease, call: ToolCall) -> Outcome:
+    if call.method == TOOLS_CALL:
+        return await lease.connection.call(call)
+    request = getattr(lease.connection, "request", None)
+    if request is None:
+        return failure("not_found", "its kind of server has no resources and prompts")
+    outcome: Outcome = await request(call)
+    return outcome
 
 
 async def _without_odd_numbers(outcome: Outcome, server: str, tool: str) -> Outcome:
