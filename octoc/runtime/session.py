@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from octoc.results import LogWish
 from octoc.runtime.catalog.formats import Deferral, ToolForm
 from octoc.runtime.shares import account_of
 from octoc.runtime.values import Routing, SearchHits
@@ -20,11 +19,11 @@ if TYPE_CHECKING:
     from octoc.caller import Caller
     from octoc.formats import ToolFormat
     from octoc.plugin import TokenCounter
-    from octoc.results import LogLevel, LogMessage, Progress, ToolFailure
+    from octoc.results import LogLevel, LogMessage, LogWish, Progress, ToolFailure
     from octoc.runtime.catalog.cache_report import CacheReport
     from octoc.runtime.history import AgedConversation, FittedConversation, Message, Pruner, RepairedConversation
     from octoc.runtime.inspection import Inspection
-    from octoc.runtime.offers.access import AgentAccess
+    from octoc.runtime.offers.access import OfferAccess
     from octoc.runtime.offers.values import (
         Completion,
         Prompt,
@@ -241,7 +240,7 @@ class Session:
         """What any of the agent's servers supports: `completions`, `logging`, `subscribe`. Raises: BundleFileError."""
         return frozenset(name for names in self._offers().features.values() for name in names)
 
-    def _offers(self) -> AgentAccess:
+    def _offers(self) -> OfferAccess:
         from octoc.runtime.offers.requests import visible_offers
 
         return visible_offers(self.state, self.state.caller)
@@ -287,6 +286,8 @@ class Session:
 
         A message that may belong to another caller's call is dropped. `hear` is called from the event loop.
         """
+        from octoc.results import LogWish
+
         self.state.log = None if level is None or hear is None else LogWish(level=level, hear=hear)
 
     async def complete(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from octoc.bundle.model import AgentEntry
     from octoc.results import ServerListing
     from octoc.runtime.loaded_bundle import LoadedBundle
-    from octoc.runtime.offers.subscriptions import Subscriptions
+    from octoc.runtime.offers.watches import SessionSubscriptions
 
 
 @attrs.frozen(kw_only=True)
@@ -35,14 +35,15 @@ class BundleOffers:
     def __init__(self, loaded: LoadedBundle) -> None:
         self._loaded = loaded
         self._joined: dict[str, _Joined] = {}
-        self._access: dict[str, AgentAccess] = {}
+        self._access: dict[str, OfferAccess] = {}
 
     @cached_property
-    def subscriptions(self) -> Subscriptions:
+    def subscriptions(self) -> SessionSubscriptions:
         """The subscriptions of the bundle's sessions."""
-        from octoc.runtime.offers.subscriptions import Subscriptions
+        from octoc.runtime.offers.watches import ServerAccess, SessionSubscriptions
 
-        return Subscriptions(self._loaded)
+        loaded = self._loaded
+        return SessionSubscriptions(ServerAccess(loaded.servers, loaded.pool, loaded.connector.secrets))
 
     def close(self) -> None:
         """End all subscriptions."""
@@ -57,14 +58,14 @@ class BundleOffers:
             self._joined[server] = joined
             self._access = {}
 
-    def of(self, agent: AgentEntry) -> AgentAccess:
+    def of(self, agent: AgentEntry) -> OfferAccess:
         """Return what an agent may use, shared by its sessions. Raises: BundleFileError."""
         access = self._access.get(agent.name)
         if access is None or access.agent is not agent:
             access = self._access[agent.name] = self._made(agent)
         return access
 
-    def _made(self, agent: AgentEntry) -> AgentAccess:
+    def _made(self, agent: AgentEntry) -> OfferAccess:
         recorded = self._loaded.opened.offers
         own = recorded.of(agent.name) if recorded else AgentOffers(whole=self._whole_unlisted(agent))
         offers = [recorded.offers[number] for number in own.offers]
@@ -77,7 +78,7 @@ class BundleOffers:
         order = {server: place for place, server in enumerate(self._loaded.servers)}
         offers.sort(key=lambda offer: order.get(offer.server, len(order)))  # stable: a server's own order stays
         style = self._loaded.bundle.settings.alias_style
-        return AgentAccess(agent=agent, offers=tuple(offers), whole=own.whole, features=features, style=style)
+        return OfferAccess(agent=agent, offers=tuple(offers), whole=own.whole, features=features, style=style)
 
     def _whole_unlisted(self, agent: AgentEntry) -> tuple[str, ...]:
         registry = agent.registry
@@ -88,7 +89,7 @@ class BundleOffers:
 
 
 @attrs.frozen(kw_only=True, eq=False, slots=False)
-class AgentAccess:
+class OfferAccess:
     """An agent's offers in the order of servers. `whole` are servers of which it may also use what is not listed."""
 
     agent: AgentEntry

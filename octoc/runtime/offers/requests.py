@@ -9,7 +9,7 @@ import attrs
 
 from octoc.bundle.refusal import BundleFileError
 from octoc.results import ContentPart, ToolFailure, ToolResult
-from octoc.runtime.offers.access import AgentAccess
+from octoc.runtime.offers.access import OfferAccess
 from octoc.runtime.offers.values import Completion, PromptMessages, ResourceContents
 from octoc.runtime.results.failures import failure
 from octoc.runtime.results.fit import fit
@@ -116,7 +116,7 @@ async def complete(
     return Completion(values=tuple(given["values"]), total=given.get("total"), has_more=bool(given.get("hasMore")))
 
 
-def accessible(session: SessionState, caller: Caller) -> AgentAccess | ToolFailure:
+def accessible(session: SessionState, caller: Caller) -> OfferAccess | ToolFailure:
     """Return what the session's agent may use, or why nothing can be used now."""
     closed = why_closed(session)
     if closed is not None:
@@ -127,10 +127,10 @@ def accessible(session: SessionState, caller: Caller) -> AgentAccess | ToolFailu
         return failure("internal", f"the bundle cannot be used: {unusable}", profile=session.profile)
 
 
-def visible_offers(session: SessionState, caller: Caller) -> AgentAccess:
+def visible_offers(session: SessionState, caller: Caller) -> OfferAccess:
     """Return what the session's agent may use; nothing if the caller may not use the agent. Raises: BundleFileError."""
     if session.is_revoked or (session.agent.tenants and caller.tenant not in session.agent.tenants):
-        return AgentAccess(agent=session.agent, offers=(), whole=(), features={}, style="qualified")
+        return OfferAccess(agent=session.agent, offers=(), whole=(), features={}, style="qualified")
     return session.loaded.offers.of(session.agent)
 
 

@@ -57,7 +57,7 @@ from octoc_transport_mcp.outbound import sent_through
 from octoc_transport_mcp.process import ServerProcess, process_streams
 from octoc_transport_mcp.requests import call_tool, send_request, why_no_json
 from octoc_transport_mcp.server_requests import ServerRequests
-from octoc_transport_mcp.subscriptions import Subscriptions
+from octoc_transport_mcp.subscriptions import ResourceSubscriptions
 
 log = logging.getLogger("octoc.transport")
 
@@ -105,7 +105,7 @@ class McpConnection:
         self._server_requests = ServerRequests(target.name, host, target.timeout_s)
         self._claims = self._server_requests.claims
         self._changes = ListChanges(target.name, host.tools_changed)
-        self._subscriptions = Subscriptions()
+        self._subscriptions = ResourceSubscriptions()
         self._process: ServerProcess | None = None
         self._http = HttpState(target, self._claims)
         self._client: Client | None = None

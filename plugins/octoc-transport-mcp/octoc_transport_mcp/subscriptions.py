@@ -1,4 +1,4 @@
-"""Subscriptions to resources: one per URI and connection, for all of its users, in both eras."""
+"""ResourceSubscriptions to resources: one per URI and connection, for all of its users, in both eras."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class _Subscribed:
     stream: asyncio.Task[None] | None = None
 
 
-class Subscriptions:
+class ResourceSubscriptions:
     """The subscriptions of one connection. In the handshake era the server sends all news on the connection."""
 
     def __init__(self) -> None:
