@@ -148,7 +148,7 @@ def test_questions_during_a_read_reach_the_host(era: str) -> None:
         filled = answer(await connection.request(request("prompts/get", "greet", name="greet")))
         assert filled["messages"][0]["content"]["text"] == "greet Ada by docs"
 
-    capabilities = {"elicitation": {}}
+    capabilities: dict[str, Any] = {"elicitation": {}}
     for host in (Host(elicit=elicit), Host(elicit=elicit, inputs=inputs, capabilities=lambda: capabilities)):
         run(era, scenario, "--mode", "asks", host=host)
 
