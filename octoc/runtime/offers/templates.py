@@ -43,7 +43,7 @@ def matcher(template: str) -> Any:
 
 
 def is_of(template: Any, uri: str) -> bool:
-    """Return whether a URI is one of a compiled template's. One with a `..` segment is none: it may lead elsewhere."""
+    """Return whether a template has a URI. It has no URI with a `..` segment, which may lead elsewhere."""
     if template is None or len(uri) > MAX_URI_CHARS:
         return False
     path = re.split("[?#]", uri, maxsplit=1)[0].lower().replace("%2e", ".").replace("%2f", "/").replace("\\", "/")
