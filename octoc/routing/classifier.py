@@ -40,6 +40,7 @@ class Classifier:
         full: the model with an encoder; None if the bundle was built without one.
         words: the model without one; None in old bundles.
         follow: weights of shape (d + `CUES`,) and a bias: the log-odds that a message continues an earlier one.
+        asks: weights of shape (d,) and a bias: the log-odds that a text asks for something, and is not chat.
         nearby: adjusts the probabilities of the model with an encoder; None does not.
     """
 
@@ -48,6 +49,7 @@ class Classifier:
     words: Linear | None = None
     full: Linear | None = None
     follow: tuple[Vector, float] | None = None
+    asks: tuple[Vector, float] | None = None
     nearby: Reranker | None = None
 
     @classmethod
@@ -68,6 +70,8 @@ class Classifier:
             expected |= {"vector_weights": (wide, *dimension), "gram_weights": (size, wide), "bias": (wide,)}
             if "follow_weights" in arrays:
                 expected |= {"follow_weights": (sum(dimension) + CUES,), "follow_bias": (1,)}
+            if "ask_weights" in arrays:
+                expected |= {"ask_weights": dimension, "ask_bias": (1,)}
         shapes = {name: arrays[name].shape for name in expected}
         if shapes != expected:
             raise ValueError(f"the gate's arrays have shapes {shapes}, expected {expected}")
@@ -76,7 +80,7 @@ class Classifier:
             if "hashed" in data
             else TfIdf.of(data["grams"], [float(value) for value in arrays["idf"].astype(np.float64)])
         )
-        full = words = follow = None
+        full = words = None
         if "word_weights" in arrays:
             words = Linear(
                 ngrams=ngrams,
@@ -91,15 +95,14 @@ class Classifier:
                 vectors=arrays["vector_weights"].astype(np.float32),
                 mean=arrays["mean"].astype(np.float32),
             )
-        if "follow_weights" in arrays:
-            follow = (arrays["follow_weights"].astype(np.float32), float(arrays["follow_bias"].astype(np.float64)[0]))
         classes = tuple(data["classes"])
         return cls(
             classes=classes,
             ngrams=ngrams,
             words=words,
             full=full,
-            follow=follow,
+            follow=_weights(arrays, "follow"),
+            asks=_weights(arrays, "ask"),
             nearby=_nearby(data, classes, arrays) if EXAMPLES in arrays else None,
         )
 
@@ -140,6 +143,10 @@ class Classifier:
         odds = float(np.dot(weights[: len(vector)], vector)) + float(np.dot(weights[len(vector) :], cues(text))) + bias
         return float(1 / (1 + np.exp(-odds)))
 
+    def asking(self, vector: Vector) -> float:
+        """Return the log-odds that a text with this vector asks for something, and is not chat; 0 if unknown."""
+        return 0.0 if self.asks is None else float(np.dot(self.asks[0], vector)) + self.asks[1]
+
 
 @lru_cache(maxsize=64)
 def _places(classes: tuple[str, ...], names: tuple[str, ...]) -> NDArray[np.intp]:
@@ -150,6 +157,12 @@ def _places(classes: tuple[str, ...], names: tuple[str, ...]) -> NDArray[np.intp
     number = {name: place for place, name in enumerate(classes)}
     last = len(classes)
     return np.array([*(number.get(name, last + 1) for name in names), last])
+
+
+def _weights(arrays: Mapping[str, NDArray[np.generic]], name: str) -> tuple[Vector, float] | None:
+    if f"{name}_weights" not in arrays:
+        return None
+    return arrays[f"{name}_weights"].astype(np.float32), float(arrays[f"{name}_bias"].astype(np.float64)[0])
 
 
 def _nearby(data: Mapping[str, Any], classes: tuple[str, ...], arrays: Mapping[str, NDArray[np.generic]]) -> Reranker:

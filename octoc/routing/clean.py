@@ -11,16 +11,29 @@ MIN_INTENT_CHARS = 8
 """A message with fewer non-blank characters never routes; a Chinese character counts 3, a Japanese or Korean one 2."""
 
 MAX_INTENT_CHARS = 2000
-"""Longest scored intent.
+"""Longest text that is scored as a whole.
 
 A longer one is scored by its first and last half, as a request is before or after long prose.
+"""
+
+MAX_MESSAGE_CHARS = 12_000
+"""Longest text whose sentences are scored (`octoc.routing.windows`), about 2,000 words.
+
+Encoding takes time in proportion to the words, a quarter of a second for so many. A longer text loses its middle.
 """
 
 _TAG = re.compile(r"<(/?)([\w-]+)(?:[^<>]*?(/?)>)?")
 
 
 def clean_intent(message: str, *, pasted: bool = False) -> str:
-    """Return the text to score: without XML blocks, pasted text and white space at its ends. Takes linear time.
+    """Return the text to score as a whole: that of `clean_message`, at most `MAX_INTENT_CHARS`."""
+    return clipped(clean_message(message, pasted=pasted), MAX_INTENT_CHARS)
+
+
+def clean_message(message: str, *, pasted: bool = False) -> str:
+    """Return a message without XML blocks, pasted text and white space at its ends, at most `MAX_MESSAGE_CHARS`.
+
+    Takes linear time.
 
     Args:
         pasted: keep code, logs, quoted mail and other dumps, as Octomind's own gate does.
@@ -28,10 +41,14 @@ def clean_intent(message: str, *, pasted: bool = False) -> str:
     text = strip_xml_blocks(message)
     if not pasted:
         text = strip_pasted(text)
-    text = text.strip()
-    if len(text) <= MAX_INTENT_CHARS:
+    return clipped(text.strip(), MAX_MESSAGE_CHARS)
+
+
+def clipped(text: str, most: int) -> str:
+    """Return a text of at most `most` characters and a line break: the first and last half of a longer one."""
+    if len(text) <= most:
         return text
-    half = MAX_INTENT_CHARS // 2
+    half = most // 2
     return f"{text[:half].rstrip()}\n{text[-half:].lstrip()}"
 
 

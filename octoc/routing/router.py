@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from octoc.bundle.model import CapabilityEntry, Gate
 from octoc.routing.classifier import Classifier
-from octoc.routing.clean import clean_intent, is_routable
-from octoc.routing.decision import Decision, Method, Reason
+from octoc.routing.clean import MAX_INTENT_CHARS, clean_message, clipped, is_routable
+from octoc.routing.decision import Decision, Method, Reason, ranked
 from octoc.routing.gate import NONE_HELD, calibrated_gate, octomind_gate
 from octoc.routing.languages import language_of, script_of, shares_word
 from octoc.routing.scores import capability_scores
@@ -22,6 +22,9 @@ GateFunction = Callable[[str, Vector | None, Sequence[str], Mapping[str, Reason]
 
 FOLLOWS = 0.3
 """The least probability at which a message counts as a continuation of an earlier one."""
+
+ASKING = 3
+"""The number of sentences of a long message that may activate a capability."""
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -55,8 +58,12 @@ class Router:
         return self.gate.kind == "octomind"
 
     def clean(self, message: str) -> str:
-        """Return the part of a message that is scored."""
-        return clean_intent(message, pasted=self.keeps_pasted)
+        """Return the part of a message that is scored as a whole."""
+        return clipped(self.clean_message(message), MAX_INTENT_CHARS)
+
+    def clean_message(self, message: str) -> str:
+        """Return the part of a message that is scored as a whole or, if it is long, by sentences."""
+        return clean_message(message, pasted=self.keeps_pasted)
 
     def wants_vector(self, intent: str, candidates: Collection[str], held: Collection[str]) -> bool:
         """Return whether `decide` would use the intent's vector."""
@@ -113,6 +120,24 @@ class Router:
         if self.classifier is None or not self.gate.data.get("follow_ups"):
             return False
         return self.classifier.goes_on(intent, vector) >= FOLLOWS
+
+    @property
+    def reads_sentences(self) -> bool:
+        """Whether the gate can tell which sentences of a long message ask for something."""
+        return self.classifier is not None and self.classifier.asks is not None
+
+    def asking(self, sentences: Mapping[str, Vector]) -> tuple[str, ...]:
+        """Return the sentences that ask for something, at most `ASKING` of them, those that ask most first.
+
+        Each sentence of chat is a chance to be near a capability by accident, so only a few may activate one.
+
+        Args:
+            sentences: sentence -> its vector, shape (d,).
+        """
+        if self.classifier is None:
+            return ()
+        odds = {sentence: self.classifier.asking(vector) for sentence, vector in sentences.items()}
+        return tuple(sentence for sentence, value in ranked(odds).items() if value > 0)[:ASKING]
 
     def _abstain(self, reason: Reason) -> Decision:
         return Decision(capability=None, reason=reason, threshold=self.gate.threshold, margin=self.gate.margin)

@@ -54,7 +54,7 @@ class Routing:
         background: the probability that it is for no capability; 0.0 with Octomind's gate.
         threshold: the score that the best must reach; `margin` is its required lead over the second.
         reason: the reason in one line.
-        intent: the cleaned message that was scored.
+        intent: the cleaned message that was scored, or the sentence of a long one that decided.
         method: `vectors`, or `words` without an encoder.
         follows: it continues an earlier message of the user, which took part in the decision.
         skills: the skills that it uses; only `on_user_message` sets them.

@@ -16,7 +16,7 @@ from scipy.sparse import csr_matrix, vstack
 
 from octoc.compiler.calibrate.examples import nearby
 from octoc.compiler.calibrate.regress import Weights, regress, regress_wide
-from octoc.compiler.calibrate.texts import COUNTER_WEIGHT, Example
+from octoc.compiler.calibrate.texts import COUNTER_WEIGHT, TRIGGER_WEIGHT, Example, chat_lines
 from octoc.routing.features import TfIdf, fit
 from octoc.routing.follow_up import cues
 
@@ -36,7 +36,11 @@ Learned = tuple[dict[str, Any], dict[str, NDArray[np.generic]]]
 
 
 def fit_classifier(
-    found: Sequence[Example], library: Sequence[Example], vectors: Vectors | None, follow: Mapping[str, bool]
+    found: Sequence[Example],
+    library: Sequence[Example],
+    vectors: Vectors | None,
+    follow: Mapping[str, bool],
+    requests: Sequence[str] = (),
 ) -> Learned:
     """Train a classifier. The same input gives the same bits on one kind of CPU.
 
@@ -46,6 +50,7 @@ def fit_classifier(
         library: further examples, of the background and of needs; the model of only words does not use them.
         vectors: the vector of each text, shape (d,), L2-normalised; None trains on only words.
         follow: text -> whether it follows up an earlier one.
+        requests: further texts that ask for something, whatever it is.
 
     Returns: `data` and `arrays` as `octoc.routing.classifier.Classifier.of` reads them, weights as float16.
     """
@@ -71,6 +76,8 @@ def fit_classifier(
             arrays |= examples
         whole = [example.text for example in library if example.need]
         arrays |= _follow({text: label for text, label in follow.items() if text in vectors}, whole, vectors)
+        asking = [*(example.text for example in found if example.weight == TRIGGER_WEIGHT), *requests]
+        arrays |= _asks(asking, [text for text in chat_lines() if text in vectors], vectors)
     return data, arrays
 
 
@@ -128,16 +135,38 @@ def _follow(follow: Mapping[str, bool], whole: Sequence[str], vectors: Vectors) 
         return {}
     texts = [*follow, *dict.fromkeys(text for text in whole if text not in follow)]
     features = np.stack([np.append(vectors[text], cues(text)) for text in texts]).astype(np.float32)
-    mean = features[: len(follow)].mean(axis=0)
     labels = np.zeros(len(texts), np.int64)
     labels[: len(follow)] = list(follow.values())
     weights = np.full(len(texts), WHOLE_WEIGHT)
     weights[: len(follow)] = 1.0
-    rows, bias = regress(features - mean, labels, weights, 2, FOLLOW_STRENGTH)
+    return _odds("follow", features, features[: len(follow)].mean(axis=0), labels, weights, FOLLOW_STRENGTH)
+
+
+def _asks(asking: Sequence[str], chat: Sequence[str], vectors: Vectors) -> dict[str, NDArray[np.generic]]:
+    """Return the arrays that tell a request from chat over a text's vector; both sides have the same weight."""
+    if not chat:
+        return {}
+    texts = [*dict.fromkeys(asking), *chat]
+    features = np.stack([vectors[text] for text in texts]).astype(np.float32)
+    labels = np.repeat([1, 0], [len(texts) - len(chat), len(chat)])
+    weights = np.where(labels, len(chat) / (len(texts) - len(chat)), 1.0)
+    return _odds("ask", features, features.mean(axis=0), labels, weights, STRENGTH)
+
+
+def _odds(
+    name: str,
+    features: NDArray[np.float32],
+    mean: NDArray[np.float32],
+    labels: NDArray[np.int64],
+    weights: NDArray[np.float64],
+    strength: float,
+) -> dict[str, NDArray[np.generic]]:
+    """Return the weights and the bias of a model of two classes: the log-odds of the second."""
+    rows, bias = regress(features - mean, labels, weights, 2, strength)
     found = rows[1] - rows[0]
     return {
-        "follow_weights": found.astype(np.float32),
-        "follow_bias": np.array([bias[1] - bias[0] - found @ mean], np.float32),
+        f"{name}_weights": found.astype(np.float32),
+        f"{name}_bias": np.array([bias[1] - bias[0] - found @ mean], np.float32),
     }
 
 

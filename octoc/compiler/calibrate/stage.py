@@ -13,7 +13,7 @@ from octoc.compiler.cache.store import Cache, cache_key
 from octoc.compiler.calibrate.needs.library import Need
 from octoc.compiler.calibrate.own import all_examples, all_needs
 from octoc.compiler.calibrate.precision import FEWEST, ChosenThreshold, choose, judge_fixtures
-from octoc.compiler.calibrate.texts import Example, follow_up_lines, further_background
+from octoc.compiler.calibrate.texts import Example, chat_lines, follow_up_lines, further_background
 from octoc.compiler.context import Context
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.resolved import Calibrated
@@ -43,7 +43,7 @@ OCTOMIND_PROFILES: Mapping[str, float] = {"public": OCTOMIND_THRESHOLD, "newest"
 """The thresholds of Octomind's published version and of its newest code, which have the same margin."""
 
 BALANCED = "balanced"
-RECIPE = 10
+RECIPE = 11
 """Version of the training method, so that no cache returns the gate of an older method."""
 
 
@@ -182,7 +182,8 @@ def _learned(build: Build, context: Context) -> tuple[Mapping[str, Any], Arrays,
         if unused:
             matches = tuple(found for found in matches if found.need in build.resolved.needs)
         library = tuple(library_examples(matches))
-    data, arrays = fit_classifier(found, library, vectors, follow_up_lines())
+    requests = [text for need in needs for text in need.says]
+    data, arrays = fit_classifier(found, library, vectors, follow_up_lines(), requests)
     data["needs"] = {found.need.name: found.capability for found in matches if found.capability is not None}
     data["needs_unused"] = unused
     context.progress(_WHAT, 1, 1)
@@ -206,4 +207,4 @@ def _made_of(found: Sequence[Example], needs: Sequence[Need], identity: str) -> 
     """Return the digest of the training data; the encoder's identity stands for the vectors."""
     texts = [[example.text, example.capability, example.weight] for example in (*found, *further_background())]
     library = [[need.name, need.about, *need.says] for need in needs]
-    return cache_key(RECIPE, identity, texts, library, list(follow_up_lines().items()))
+    return cache_key(RECIPE, identity, texts, library, list(follow_up_lines().items()), chat_lines())

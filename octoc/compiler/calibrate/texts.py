@@ -99,6 +99,12 @@ def follow_up_lines() -> Mapping[str, bool]:
     }
 
 
+@cache
+def chat_lines() -> tuple[str, ...]:
+    """Return the shipped texts that ask for nothing: chat, and words in another sense."""
+    return (*_lines("chat.txt"), *_lines("other_senses.txt"))
+
+
 def _lines(name: str) -> tuple[str, ...]:
     text = Path(__file__).with_name(name).read_text(encoding="utf-8")
     lines = (line.strip() for line in text.splitlines())

@@ -2,7 +2,7 @@
 
 The texts are the library of needs, the background and the intents of search. `precomputed/<encoder identity>.npy` has
 their vectors for the default encoder; a build with another encoder computes them.
-`python -m benchmarks.precomputed_vectors` writes the file.
+`python -m benchmarks.ready_vectors` writes the file.
 """
 
 from __future__ import annotations
@@ -14,7 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from octoc.compiler.calibrate.needs.library import library_texts, shipped_needs
-from octoc.compiler.calibrate.texts import background_lines, distinct_texts, follow_up_lines, further_background
+from octoc.compiler.calibrate.texts import (
+    background_lines,
+    chat_lines,
+    distinct_texts,
+    follow_up_lines,
+    further_background,
+)
 from octoc.compiler.index.tool_intents import texts_of, tool_intents
 
 Vector = NDArray[np.float32]
@@ -28,7 +34,9 @@ _STEPS = 127
 def shipped_texts() -> tuple[str, ...]:
     """Return the texts that ship with octoc and that a build encodes, without repeated ones."""
     library = (*library_texts(shipped_needs()), *distinct_texts(further_background()))
-    return tuple(dict.fromkeys((*library, *background_lines(), *follow_up_lines(), *texts_of(tool_intents()))))
+    return tuple(
+        dict.fromkeys((*library, *background_lines(), *follow_up_lines(), *chat_lines(), *texts_of(tool_intents())))
+    )
 
 
 def packed(vectors: Mapping[bytes, Vector]) -> NDArray[np.uint8]:

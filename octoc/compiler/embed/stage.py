@@ -10,7 +10,7 @@ import attrs
 from octoc.compiler.calibrate.needs.library import library_texts
 from octoc.compiler.calibrate.own import all_examples, all_needs
 from octoc.compiler.calibrate.precision import fixture_intents
-from octoc.compiler.calibrate.texts import distinct_texts, follow_up_lines, further_background
+from octoc.compiler.calibrate.texts import chat_lines, distinct_texts, follow_up_lines, further_background
 from octoc.compiler.context import Context
 from octoc.compiler.embed.coverage import covered_languages, second_encoder
 from octoc.compiler.embed.encoder_findings import ROUTING, report_failed, report_missing
@@ -75,7 +75,8 @@ def _texts(build: Build) -> tuple[str, ...]:
         return ()
     needs = all_needs(build)
     library = (*library_texts(needs), *distinct_texts(further_background())) if needs else ()
-    return tuple(dict.fromkeys((*distinct_texts(found), *follow_up_lines(), *library, *fixture_intents(build))))
+    shipped = (*follow_up_lines(), *chat_lines(), *library)
+    return tuple(dict.fromkeys((*distinct_texts(found), *shipped, *fixture_intents(build))))
 
 
 def _made(settings: WorkspaceSettings, context: Context) -> Embedder | None:

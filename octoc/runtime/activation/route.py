@@ -98,14 +98,17 @@ def decide(
         before: the user's earlier messages, the oldest first. A message that has no winner and continues an earlier
             one gets the winner of that one, or is decided together with it if that has no winner either.
     """
+    from octoc.routing.clean import MAX_INTENT_CHARS, clean_intent, clipped
+
     router = loaded.routing.router()
     if router is None:
-        from octoc.routing.clean import clean_intent
-
         return Routing(capability=None, reason=NO_GATE, intent=clean_intent(text))
-    intent = router.clean(text)
+    cleaned = router.clean_message(text)
+    intent = clipped(cleaned, MAX_INTENT_CHARS)
     attempt = _Attempt(loaded, router, candidates, {name: reason for name, (reason, _) in held.items()})
     decision, vector = attempt.decide(intent)
+    if decision.winner is None and vector is not None and router.reads_sentences:
+        intent, decision = attempt.by_sentences(cleaned) or (intent, decision)
     follows = False
     if before and decision.winner is None and router.goes_on(intent, vector):
         for turn in list(reversed(before))[:MAX_TURNS]:
@@ -156,6 +159,16 @@ class _Attempt:
         # The encoder is not loaded for a message that the gate does not score.
         vector = self.vector(intent) if self._router.wants_vector(intent, self._candidates, self._held) else None
         return self._router.decide(intent, vector, self._candidates, self._held), vector
+
+    def by_sentences(self, text: str) -> tuple[str, Decision] | None:
+        """Return the sentence of a long message that activates something, and its decision; None without one."""
+        from octoc.routing.windows import windows
+
+        vectors = ((sentence, self.vector(sentence)) for sentence in windows(text))
+        asking = self._router.asking({sentence: vector for sentence, vector in vectors if vector is not None})
+        decided = [(sentence, self.decide(sentence)[0]) for sentence in asking]
+        won = [one for one in decided if one[1].winner is not None]
+        return max(won, key=lambda one: one[1].scores[one[1].winner or ""], default=None)
 
     def by_clauses(self, intent: str, whole: Decision) -> Decision:
         """Return the decision on a message whose clauses may be for different capabilities."""

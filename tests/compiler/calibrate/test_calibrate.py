@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import attrs
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from octoc.bundle.model import CapabilityEntry, Gate
 from octoc.compiler.cache.store import Cache
 from octoc.compiler.calibrate.stage import calibrate
-from octoc.compiler.calibrate.texts import distinct_texts, examples
+from octoc.compiler.calibrate.texts import chat_lines, distinct_texts, examples
 from octoc.compiler.context import Context
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.located import Located
@@ -23,7 +24,7 @@ from octoc.compiler.model.settings import RoutingSettings, WorkspaceSettings
 from octoc.compiler.model.source import Sources
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.plugin.manager import plugins_of
-from octoc.routing.router import Router, load_router
+from octoc.routing.router import ASKING, Router, load_router
 
 PLACE = Place(file="octoc.toml")
 TRIGGERS = {
@@ -112,6 +113,19 @@ def test_the_gates_data_is_plain_and_its_arrays_small() -> None:
     assert product.calibrated.arrays["vector_weights"].dtype == np.float16
     assert product.calibrated.arrays["gram_weights"].dtype == np.float16
     assert product.calibrated.gate.threshold == 0.175
+
+
+def test_a_gate_tells_requests_from_chat() -> None:
+    """Texts like triggers ask for something, those like the chat that ships with octoc do not."""
+    build = embedded()
+    chat = {text: vector(text) for text in chat_lines()}
+    build = attrs.evolve(build, embedded=attrs.evolve(build.embedded, texts={**build.embedded.texts, **chat}))
+    router = router_of(run(build)[0])
+    assert router.reads_sentences
+    texts = ["we had the whole week off", "stop my docker container", "he is on the bus", "a street on the map"]
+    assert set(router.asking({text: vector(text) for text in texts})) == {texts[1], texts[3]}
+    assert len(router.asking({text: vector(text) for text in TRIGGERS["git"]})) == ASKING
+    assert not router_of(run(embedded())[0]).reads_sentences
 
 
 def test_a_single_capability_has_a_gate() -> None:

@@ -80,6 +80,34 @@ def test_a_word_in_another_sense_activates_nothing(one: Decide) -> None:
         assert one(text).capability is None
 
 
+CHAT = (
+    "The ferry was late again, so we had ice cream on the pier and watched the gulls fight over a chip. "
+    "My aunt has bought a telescope and now knows what all of her neighbours have for dinner. "
+    "It was so hot on Tuesday that the candles on the shelf bent over like old men. "
+    "A man at the gym sings opera under the shower, rather well. "
+    "I dropped my toast this morning, and for once it landed the right way up. "
+    "The twins next door have started a band with two triangles and a bucket. "
+    "We played cards until midnight, and my nephew won all of my buttons. "
+    "On the way back there was a hot-air balloon over the hill, red and quite silent. "
+)
+REQUEST = "show me the git log of last week."
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_a_request_in_chat_is_found(one: Decide, place: int) -> None:
+    """A request at the start, in the middle or at the end of 1,300 words of chat is decided as if it were alone."""
+    parts = [CHAT * 5, CHAT * 5]
+    parts.insert(place, REQUEST)
+    found = one(" ".join(parts))
+    assert (found.capability, found.intent) == ("git", REQUEST)
+
+
+def test_chat_activates_nothing(one: Decide) -> None:
+    """A long message that asks for nothing abstains, and its whole text was scored."""
+    found = one(CHAT)
+    assert (found.capability, found.intent) == (None, CHAT.strip())
+
+
 def test_each_clause_is_explained(tmp_path: Path) -> None:
     """With several activations per message, each clause has its winner; the parts of a score add up to it."""
     root = tmp_path / "explained"
