@@ -124,6 +124,10 @@ def check_target(
     diagnostics = loaded.context.sink.diagnostics
     if target.file is not None:
         diagnostics = tuple(found for found in diagnostics if _stands_alone(found, one_file=one_file))
+    elif target.folder is not None:
+        from octoc.compiler.checkup.moderation import moderated
+
+        diagnostics = moderated(diagnostics)
     if key:
         remember(cache, key, CachedOutcome(diagnostics=diagnostics), kind=_KIND)
     return CheckOutcome(diagnostics=diagnostics, read=read, workspaces=workspaces)

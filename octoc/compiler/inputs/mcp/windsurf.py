@@ -1,8 +1,8 @@
 """Windsurf's `mcp_config.json`: `serverUrl` or `url` for a remote server.
 
 Seen in Windsurf's documentation (Cascade, MCP; 2026): it replaces `${env:NAME}` and `${file:PATH}` in `command`,
-`args`, `env`, `serverUrl`, `url` and `headers` of the user's file. A project's file is seen in repositories alone. Not
-verified: comments, `${NAME}`.
+`args`, `env`, `serverUrl`, `url` and `headers` of the user's file. It does not read a project's file, which
+repositories have all the same. Not verified: comments, `${NAME}`.
 """
 
 from octoc.plugin.file_kinds import Dialect
@@ -13,6 +13,7 @@ WINDSURF = Dialect(
     client="Windsurf",
     patterns=(".windsurf/mcp_config.json", ".codeium/windsurf/mcp_config.json", ".codeium/mcp_config.json"),
     rank=25,
+    is_in_project=False,
     reads_comments=True,
     infers_transport=True,
     takes_numbers=True,

@@ -26,18 +26,20 @@ def check_homes_of_settings(build: Build, sink: DiagnosticSink) -> None:
         if document.file.kind.role != "permissions" or scope_of(document.file.path) != "project":
             continue
         found = [
-            (path, match)
+            (path, match, text[match[1] :])
             for part in _PARTS
             for path, text in texts_in(document.values.get(part), (part,))
             if (match := home_of_person(text)) is not None
         ]
-        for path, match in sorted(found, key=lambda one: one[0][0] == "permissions")[:1]:
+        for path, match, rest in sorted(found, key=lambda one: one[0][0] == "permissions")[:1]:
             more = f" (and {len(found) - 1} more in this file)" if len(found) > 1 else ""
             sink.report(
                 HOME_PATH,
                 f"`{path[0]}` names the home folder of one user{more}",
                 at=attrs.evolve(document.place(*path), within=match),
-                help="write a path relative to the project, such as `$CLAUDE_PROJECT_DIR/…` in a hook, or move it to "
+                help="write `~/.claude/…`, which is in each user's own folder"
+                if rest.lstrip("\\/").startswith(".claude")
+                else "write a path relative to the project, such as `$CLAUDE_PROJECT_DIR/…` in a hook, or move it to "
                 "the user's own settings",
                 severity=Severity.INFO if path[0] == "permissions" else None,
             )

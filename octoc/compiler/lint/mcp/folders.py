@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 
 import attrs
 
+from octoc.compiler.inputs.claude.paths import is_users_own
 from octoc.compiler.lint.mcp.commands import CONTAINERS, has_shell, program, texts_of
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.source import ServerSource
 from octoc.compiler.pin.packages import fetched_by
+from octoc.compiler.policy.examples import is_example
 from octoc.compiler.resolve.definitions import Definition, DefinitionText, definitions, values_of
 from octoc.diagnostics.model import DiagnosticSink
+from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.lint_servers import HOME_PATH, WHOLE_DISK
+from octoc.plugin.file_kinds import Dialect
 from octoc.plugin.lint import lint_check
 
 # Claude Code's rules write an absolute path with two slashes.
@@ -31,9 +34,6 @@ _PLACEHOLDERS = frozenset({
     "example", "janedoe", "johndoe", "me", "myname", "myuser", "myusername", "name", "someone", "someuser", "testuser",
     "user", "username", "usr", "xxx", "xxxx", "you",
 })  # fmt: skip
-_EXAMPLE = re.compile(
-    r"(?:^|[-_.])(?:docs?|documentation|examples?|samples?|templates?|fixtures?|tests?)(?:$|[-_.])", re.IGNORECASE
-)
 _FILESYSTEM = re.compile(r"(?:^|[@/_.-])filesystem(?:$|[/_.-])", re.IGNORECASE)
 _MOUNT = re.compile(r"(?:--?v(?:olume)?=)?(?P<source>(?:[A-Za-z]:)?[^:,=]+):/\S*\Z")
 _MOUNT_SOURCE = re.compile(r"(?:^|[,=])(?:src|source)=(?P<source>[^,]+)")
@@ -42,6 +42,12 @@ _WHOLE_HOME = re.compile(
     r"(?:~|\$HOME|\$\{(?:env:)?HOME\}|\$\{userHome\}|%USERPROFILE%|\{env:HOME\}|/root"
     r"|(?:/Users|/home|[A-Za-z]:[\\/]+Users)[\\/]+[^/\\\s]+)[\\/]*\Z"
 )
+
+
+# Folders of programs that an installer adds to PATH.
+_BIN = re.compile(r"/(?:[^/\s]+/)*(?:bin|sbin|shims)/(?P<name>[\w.+-]+)")
+_APP_DATA = re.compile(r"[\\/]{1,4}AppData[\\/]{1,4}(?P<kind>Local|Roaming)\b", re.IGNORECASE)
+_DATA_VARIABLES = {"local": "LOCALAPPDATA", "roaming": "APPDATA"}
 
 
 def is_placeholder_user(name: str) -> bool:
@@ -63,25 +69,53 @@ def is_person(user: str) -> bool:
 
 @lint_check(HOME_PATH)
 def check_homes(build: Build, sink: DiagnosticSink) -> None:
-    """Report the paths into the home folder of one person, once for each file that a project shares."""
+    """Report the paths into the home folder of one person, once for each file.
+
+    It is information in a file of one user, and on Windows, where such a program is usually that person's own tool.
+    """
     by_file: dict[str, list[tuple[Definition, DefinitionText, re.Match[str]]]] = {}
     for definition in definitions(build.sources):
-        if definition.source.disabled or not definition.dialect.is_in_project or _is_example(definition.source):
+        if definition.source.disabled or is_example(definition.source.place.file):
             continue
         for value, match in _home_paths(definition.source):
             # OCT447 reports it in production mode.
             if build.settings.mode != "production" or value.field not in {"command", "args"}:
                 by_file.setdefault(value.place.file, []).append((definition, value, match))
-    for (definition, value, match), *others in by_file.values():
+    project = build.discovered.root.name
+    is_personal = is_users_own(build.discovered.root)
+    for found in by_file.values():
+        (definition, value, match), *others = sorted(found, key=lambda one: _is_windows(one[2]))
         more = f" (and {len(others)} more in this file)" if others else ""
-        variable = definition.dialect.variable_named("HOME")
+        is_of_project = project in re.split(r"[\\/]+", value.text[match.end() :])
         sink.report(
             HOME_PATH,
             f"`{value}` of server `{definition.source.name}` names the home folder of one user{more}",
             at=attrs.evolve(value.place, within=match.span()),
-            help="write a path relative to the project"
-            + (f", or take the folder from a variable such as `{variable}`" if variable else ""),
+            help="write the path relative to the project"
+            if is_of_project
+            else _advice(definition.dialect, value, match),
+            severity=Severity.INFO
+            if is_personal or not definition.dialect.is_in_project or (_is_windows(match) and not is_of_project)
+            else None,
         )
+
+
+def _is_windows(home: re.Match[str]) -> bool:
+    return home[0][1] == ":"
+
+
+def _advice(dialect: Dialect, value: DefinitionText, home: re.Match[str]) -> str:
+    program_folder = _BIN.fullmatch(value.text, home.end()) if value.field == "command" else None
+    if program_folder is not None:
+        return f"write `{program_folder['name']}`, which the client finds by PATH"
+    variable, end = "HOME", home.end()
+    if _is_windows(home):
+        data = _APP_DATA.match(value.text, end)
+        variable = "USERPROFILE" if data is None else _DATA_VARIABLES[data["kind"].lower()]
+    form = dialect.variable_named(variable)
+    if not form or dialect.secret_advice:
+        return "keep the file out of version control, because its paths differ on each machine"
+    return f"write a path relative to the project, or take the folder from a variable such as `{form}`"
 
 
 def _home_paths(server: ServerSource) -> Iterator[tuple[DefinitionText, re.Match[str]]]:
@@ -98,10 +132,6 @@ def _home_paths(server: ServerSource) -> Iterator[tuple[DefinitionText, re.Match
             if is_person(user) and not is_inside:
                 yield value, match
                 break
-
-
-def _is_example(server: ServerSource) -> bool:
-    return any(_EXAMPLE.search(part) for part in PurePosixPath(server.place.file).parts)
 
 
 @lint_check(WHOLE_DISK)

@@ -1,6 +1,8 @@
 """Home folders in shared files, and servers that reach a whole disk."""
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -52,9 +54,34 @@ def test_paths_that_every_machine_has(lint: Lint, entry: dict[str, Any]) -> None
     assert lint(servers={"s": entry}).of("OCT761") == []
 
 
-@pytest.mark.parametrize("file", ["examples/.mcp.json", "docs/.cursor/mcp.json", "claude_desktop_config.json"])
+@pytest.mark.parametrize(
+    "file, command, severity, advice",
+    [
+        (".mcp.json", "/home/eve/src/a/a.js", "warning", "`${HOME}`"),
+        (".mcp.json", "/home/eve/.local/bin/uvx", "warning", "write `uvx`"),
+        (".mcp.json", "C:/Users/eve/a/a.exe", "info", "`${USERPROFILE}`"),
+        (".cursor/mcp.json", r"C:\Users\eve\AppData\Roaming\npm\a.cmd", "info", "`${env:APPDATA}`"),
+        (".mcp.json", "C:/Users/eve/src/acme/a.exe", "warning", "relative to the project"),
+        (".junie/mcp/mcp.json", "/Users/eve/a/artisan", "warning", "version control"),
+        (".windsurf/mcp_config.json", "/home/eve/a/a", "info", "`${env:HOME}`"),
+        ("claude_desktop_config.json", "/home/eve/a/a", "info", "`${HOME}`"),
+    ],
+)
+def test_the_advice_fits_the_path_and_the_client(
+    lint: Lint, tmp_path: Path, file: str, command: str, severity: str, advice: str
+) -> None:
+    """Windows has no HOME, a program on PATH needs no folder, and not every client replaces variables."""
+    settings = f'[workspace]\nname = "a"\n[mcp]\nfiles = ["{file}"]\n'
+    command = command.replace("acme", tmp_path.name)
+    text = json.dumps({"mcpServers": {"s": {"type": "stdio", "command": command}}})
+    (found,) = lint({"octoc.toml": settings, file: text}).of("OCT761")
+    assert found.severity.label == severity
+    assert advice in str(found.help)
+
+
+@pytest.mark.parametrize("file", ["examples/.mcp.json", "docs/.cursor/mcp.json"])
 def test_files_that_a_project_does_not_share(lint: Lint, file: str) -> None:
-    """Examples, documentation and files of one user may name a home folder."""
+    """Examples and documentation may name a home folder."""
     settings = f'[workspace]\nname = "a"\n[mcp]\nfiles = ["{file}"]\n'
     text = '{"mcpServers": {"s": {"type": "stdio", "command": "/Users/mira/x"}}}'
     assert lint({"octoc.toml": settings, file: text}).of("OCT761") == []

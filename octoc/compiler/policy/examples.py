@@ -1,0 +1,30 @@
+"""Which files are examples, by their paths: nothing runs them, so their mistakes matter less."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+
+_EXAMPLE = re.compile(
+    r"(?:^|[-_.])(?:docs?|documentation|examples?|samples?|templates?|fixtures?|tests?)(?:$|[-_.])", re.IGNORECASE
+)
+_TEMPLATE = re.compile(r"_|.*[-_.](?:template|example|sample)\.md\Z|template[-_.]", re.IGNORECASE)
+_HOLDERS = frozenset({"agents", "commands", "extensions", "packages", "plugins", "skills"})
+"""Folders whose folders have a name each, such as a skill called `docs`."""
+
+
+def is_example(display: str) -> bool:
+    """Tell whether a file lies in a folder of examples, documentation or tests, or is called so."""
+    parts = PurePosixPath(display).parts
+    if parts[-1].endswith(".md"):
+        parts = parts[:-1]
+    return any(
+        _EXAMPLE.search(part) is not None and not (index and parts[index - 1] in _HOLDERS)
+        for index, part in enumerate(parts)
+    )
+
+
+def is_template(display: str) -> bool:
+    """Tell whether a Markdown file is called a template, which someone copies and fills in."""
+    name = PurePosixPath(display).name
+    return name.endswith(".md") and _TEMPLATE.match(name) is not None
