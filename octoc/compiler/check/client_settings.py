@@ -22,7 +22,9 @@ from octoc.diagnostics.rules.claude import NAMED_FILE_MISSING
 from octoc.diagnostics.rules.lint_mcp import UNEXPANDED_REFERENCE
 from octoc.diagnostics.rules.resolve import UNKNOWN_TOOL
 from octoc.diagnostics.suggest import near_miss, slips_of
+from octoc.lists import one_of
 
+_ABSOLUTE = re.compile(r"[/\\]|[A-Za-z]:[/\\]")
 # Names in capitals are variables: other programs have references of their own, such as `${workspaceFolder}`.
 _FOREIGN = re.compile(r"\$\{(?:env:)?(?P<name>[A-Z_][A-Z0-9_]*)(?::-[^{}]*)?\}")
 _UNCLOSED = re.compile(r"\{env:(?P<name>\w+)(?![\w}])")
@@ -42,6 +44,9 @@ def check_client_settings(values: Mapping[str, Any], inspection: FileInspection)
     for pattern in dialect.tools:
         for path, value in values_at(values, pattern):
             _check_tools(value, path, dialect, inspection)
+    for pattern in dialect.agents:
+        for path, value in values_at(values, pattern):
+            _check_slips(value, path, dialect, inspection)
     for pattern in dialect.texts:
         for path, value in values_at(values, pattern):
             _check_reference(value, path, dialect, inspection)
@@ -60,8 +65,22 @@ def _check_list_of_servers(values: Mapping[str, Any], dialect: SettingsDialect, 
             )
 
 
+def _check_slips(value: Any, path: KeyPath, dialect: SettingsDialect, inspection: FileInspection) -> None:
+    """Report the keys of an agent that are slips of those that say what it may do; the client hands on any other."""
+    for key in map(str, value) if isinstance(value, Mapping) else ():
+        near = slips_of(key, {pattern[-1] for pattern in dialect.tools} - value.keys())
+        if near:
+            inspection.report(
+                UNKNOWN_FIELD,
+                f"{dialect.client} does not read `{key}` in an agent",
+                (*path, key),
+                key=True,
+                help=f"did you mean {one_of(near)}?",
+            )
+
+
 def _check_file(value: Any, path: KeyPath, dialect: SettingsDialect, inspection: FileInspection) -> None:
-    if not isinstance(value, str) or "://" in value or value.startswith("/") or not value.strip():
+    if not isinstance(value, str) or "://" in value or _ABSOLUTE.match(value) or not value.strip():
         return
     if isinstance(path[-1], int) and not {"/", "."}.intersection(value):
         return  # a list also takes names

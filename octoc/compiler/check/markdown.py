@@ -16,7 +16,7 @@ from octoc.compiler.inputs.agents.keys import KEYS_OF_CLIENTS
 from octoc.compiler.inputs.agents.markdown import AGENT_MD
 from octoc.compiler.inputs.agents.octo import AGENT_FILE, AGENT_TYPES
 from octoc.compiler.inputs.agents.tool_lists import names_in
-from octoc.compiler.inputs.claude.plugin import is_claude_s
+from octoc.compiler.inputs.claude.plugin import PLUGIN_FILE, is_claude_s
 from octoc.compiler.inputs.skill import MAX_NAME, OCTOMIND, SKILL, SkillClient, skill_client
 from octoc.compiler.model.documents import kept
 from octoc.compiler.scope.hosts import HOST_TOOLS, host_name
@@ -30,7 +30,11 @@ from octoc.names import is_name
 _RESTRICTING = frozenset({"allowed-tools", "allowed_tools", "allowedTools"})
 """What skills and commands of Claude Code, and other clients, call the tools of an agent."""
 _RESTRICTING_SKILLS = frozenset({"tools", "allowed_tools", "allowedTools"})
+_OF_AUTHORS = frozenset({"domain", "capability", "rule"})
+"""Metadata that is near a key which only Octomind reads."""
 _NAMES = "expected letters, digits, `-`, `_` and `.`, starting with a letter or a digit"
+_NOT_OF_PLUGINS = frozenset({"permissionMode", "hooks", "mcpServers"})
+"""Source: Claude Code, plugins reference."""
 _USUAL_AGENT_NAME = re.compile(r"[a-z0-9][a-z0-9-]*\Z")
 
 
@@ -72,6 +76,15 @@ def check_agent(values: Mapping[str, Any], inspection: FileInspection) -> None:
         values, fields(AGENT_MD) | restricting, (), inspection, open_ended=True, of_others=KEYS_OF_CLIENTS
     )
     is_claude = inspection.file.dialect is CLAUDE
+    if is_claude and (inspection.file.path.parent.parent / PLUGIN_FILE).is_file():
+        for key in sorted(_NOT_OF_PLUGINS & values.keys()):
+            inspection.report(
+                rules.RESTRICTION_NOT_IN_FORCE,
+                f"Claude Code does not read `{key}` in an agent of a plugin",
+                (key,),
+                key=True,
+                help="leave it to the user's settings, or copy the agent to `.claude/agents`",
+            )
     name = values.get("name")
     if name is None:
         name = agent_name_from_path(inspection.file.display)
@@ -119,7 +132,8 @@ def check_skill(values: Mapping[str, Any], inspection: FileInspection) -> None:
             help="call it `allowed-tools`" if "allowed-tools" not in values else "delete it: `allowed-tools` is there",
             severity=Severity.INFO,  # a skill's list only spares questions: it restricts nothing
         )
-    report_unknown_fields(values, fields(SKILL) | restricting, (), inspection, open_ended=True)
+    own = frozenset[str]() if reader is OCTOMIND else _OF_AUTHORS
+    report_unknown_fields(values, fields(SKILL) | restricting, (), inspection, open_ended=True, of_others=own)
     if values:  # a file without front matter is reported where it is read
         _check_needs(values, reader, inspection)
     _check_name(values, reader, inspection)

@@ -43,6 +43,12 @@ _UNUSED = {
 }
 
 
+def is_of_other_program(values: Mapping[str, Any], inspection: FileInspection) -> bool:
+    """Tell whether a file has a list of servers, as programs have that octoc does not know, in no client's folder."""
+    is_hidden = any(part.startswith(".") for part in inspection.file.path.parts[-2:])
+    return not is_hidden and not inspection.file.dialect.is_list and isinstance(values.get("mcpServers"), list)
+
+
 def check_mcp(values: Mapping[str, Any], inspection: FileInspection) -> None:
     """Check a file of the `.mcp.json` family whose schema is met; one unsound server is cut, not the others."""
     dialect = inspection.file.dialect
@@ -217,7 +223,10 @@ def check_entry(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: 
         )
     for field, (message, advice) in _UNUSED.items():
         if field in entry:
-            inspection.report(rules.UNUSED_FIELD, message, (*path, field), key=True, help=advice)
+            # The file's client acts on it.
+            inspection.report(
+                rules.UNUSED_FIELD, message, (*path, field), key=True, help=advice, severity=Severity.INFO
+            )
     if entry.get("alwaysLoad") is True:
         inspection.report(
             rules.UNUSED_FIELD,
@@ -225,6 +234,7 @@ def check_entry(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: 
             (*path, "alwaysLoad"),
             key=True,
             help="name the tools in an agent's `tools` to have them in its prompt",
+            severity=Severity.INFO,
         )
     check_auth(name, entry, path, inspection)
     for variable, value in entry.get("env", {}).items():

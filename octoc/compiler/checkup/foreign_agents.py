@@ -10,6 +10,7 @@ from octoc.compiler.inputs.claude.plugin import is_claude_s
 from octoc.compiler.scope.hosts import HOST_TOOLS
 
 _TOOLS = re.compile(r"^tools:[ \t]*(?P<line>[^\n]*)(?P<below>(?:\n[ \t]*(?:-[ \t]|[ \t]+)[^\n]*)*)", re.MULTILINE)
+_SWITCH = re.compile(r"\n[ \t]+[^\s:-][^:\n]*:[ \t]*(?:true|false)\b")
 _NAME = re.compile(r"[A-Za-z_][\w./*-]*")
 
 
@@ -23,7 +24,13 @@ def is_foreign_agent(path: Path, known: Known, text: str) -> bool:
     is_agent = known.kind.role == "agents" and path.suffix == ".md"
     if not is_agent or is_claude_s(path) or "\ntype:" in front:
         return False
-    tools = _TOOLS.search(front)
+    return has_foreign_tools(text) or "\ndescription:" not in front
+
+
+def has_foreign_tools(text: str) -> bool:
+    """Tell whether front matter switches tools on and off, or lists some and no host that octoc knows has any."""
+    tools = _TOOLS.search(text.partition("\n---")[0])
+    if tools is not None and _SWITCH.match(tools["below"]):
+        return True
     names = [] if tools is None else _NAME.findall(f"{tools['line']} {tools['below']}")
-    of_others = bool(names) and not any(name in HOST_TOOLS or "__" in name or "/" in name for name in names)
-    return of_others or "\ndescription:" not in front
+    return bool(names) and not any(name in HOST_TOOLS or "__" in name or "/" in name for name in names)

@@ -13,11 +13,12 @@ from pathlib import Path
 
 import attrs
 
-from octoc.compiler.checkup.foreign_agents import is_foreign_agent
+from octoc.compiler.checkup.foreign_agents import has_foreign_tools, is_foreign_agent
 from octoc.compiler.checkup.kinds import Known, kind_from_content, kinds_from_path, known_as
 from octoc.compiler.discover.found import DiscoveredLists
 from octoc.compiler.discover.tap import PARTS, add_skills, add_tap
 from octoc.compiler.discover.walk import FolderEntry, WalkRoot, enter
+from octoc.compiler.inputs.agents.octo import OCTO
 from octoc.compiler.inputs.project import own_server_file
 from octoc.compiler.inputs.registry import FileKinds
 from octoc.compiler.model.documents import Discovered, Tap
@@ -197,7 +198,7 @@ def _known_files(folder: Path, names: list[str], kinds: FileKinds) -> Iterator[t
     for name in names:
         path = folder / name
         for known in kinds_from_path(path, kinds) or (None,):
-            if known is not None and _is_prose(path, known):
+            if known is not None and (_is_prose(path, known) or _is_of_framework(path, known)):
                 continue
             wanted = _looked_into(path, kinds) if known is None or known.kind.scan == "never" else known
             # Others use the names of these folders as well.
@@ -209,6 +210,11 @@ def _is_prose(path: Path, known: Known) -> bool:
     """Tell whether a Markdown file has no front matter and is in no client's folder, where one is expected."""
     is_markdown = (known.dialect.syntax or known.kind.syntax) == "markdown"
     return is_markdown and not (known.kind.bare and known.dialect.home) and not opens(head_of(path))
+
+
+def _is_of_framework(path: Path, known: Known) -> bool:
+    """Tell whether an AGENT.md is another framework's: none of its tools is one of a client."""
+    return known.dialect is OCTO and ".octo" not in path.parts and has_foreign_tools(head_of(path))
 
 
 def _has_servers(path: Path, known: Known) -> bool:

@@ -53,7 +53,15 @@ def add_skills(parent: FolderEntry, tap: str, found: DiscoveredLists) -> None:
     A folder that was added before is left out: `.claude/skills` is often a link to `.agents/skills`, or full of them.
     """
     # A project's folder of skills may hold other folders, and another program may have one of the same name.
-    folders = _folders(parent, "a skill", found) if tap else [one for one in _inside(parent, found) if _has_skill(one)]
+    folders = (
+        _folders(parent, "a skill", found)
+        if tap
+        else [
+            one
+            for one in _inside(parent, found)
+            if _has_skill(one) and not one.name.startswith("_")  # a template
+        ]
+    )
     for folder in folders:
         if not tap and not named(folder, folder.name, "a skill", found.sink):
             continue

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from octoc.compiler.inputs.agents.clients import AgentDialect
 from octoc.compiler.model.documents import FoundFile
+from octoc.compiler.read.fences import FENCE
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.read import NO_FRONT_MATTER, NOT_AN_AGENT
@@ -40,13 +42,24 @@ def read_bare_agent(file: FoundFile, text: str, sink: DiagnosticSink) -> Mapping
         refuses = "refuses the file" if isinstance(dialect, AgentDialect) else "takes it for documentation"
         message = f"the file has no front matter: {dialect.client} {refuses}"
         advice = "start the file with front matter that has `name` and `description`, between two lines `---`"
+    # Where most files of the folder have none, a command or another program reads them by path.
+    others = [_has_front_matter(path) for path in file.path.parent.glob("*.md")] if is_prompt else []
+    is_slip = is_prompt and sum(others) * 2 >= len(others)
     is_error = is_prompt and isinstance(dialect, AgentDialect) and bare == "refused"
     sink.report(
         NO_FRONT_MATTER,
         message,
         at=place,
         help=advice,
-        severity=Severity.ERROR if is_error else Severity.WARNING if is_prompt else Severity.INFO,
+        severity=Severity.ERROR if is_error else Severity.WARNING if is_slip else Severity.INFO,
         subject=f"bare {dialect.name}",
     )
     return None
+
+
+def _has_front_matter(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(FENCE)) == FENCE.encode()
+    except OSError:
+        return False

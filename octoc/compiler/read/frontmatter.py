@@ -16,6 +16,9 @@ from octoc.diagnostics.rules import read as rules
 
 _KEY = re.compile(r"([A-Za-z_][\w.-]*):[ \t]+(?=\S)")
 _FILLED_IN = re.compile(r"\{\{[^{}\n]*\}\}|\{%[^%\n]*%\}")
+# Two lists in one value, or a mark that begins no value.
+_MARKED = re.compile(r"\[[^\[\]]*\][ \t]*[^\s#]|[@`%*]")
+_BLOCK = re.compile(r":[ \t]+[|>][-+0-9]*[ \t]*$", re.MULTILINE)
 # A value that starts with one of these is not a plain one.
 _NOT_PLAIN = frozenset("\"'|>[]{}&*!#%@`,?")
 
@@ -68,7 +71,9 @@ def read_front_matter(text: str, place: Place, sink: DiagnosticSink) -> FrontMat
     for key in lenient:
         sink.report(
             rules.LENIENT_FRONT_MATTER,
-            f"the value of `{key}` holds `: ` and has no quotes, so YAML cannot read it",
+            f"the value of `{key}` holds `: ` and has no quotes, so YAML cannot read it"
+            if ": " in f"{tree.value[key]} "
+            else f"the value of `{key}` begins with `{tree.value[key][:1]}` and has no quotes, so YAML cannot read it",
             at=place.child(key),
             notes=("it is read as text",),
             help=f"put the value of `{key}` in quotes",
@@ -78,7 +83,8 @@ def read_front_matter(text: str, place: Place, sink: DiagnosticSink) -> FrontMat
             attrs.evolve(found, second=(found.second[0] + parts.start, found.second[1] + parts.start))
             for found in tree.positions.duplicates
         )
-        report_duplicates(shifted, text, place, sink, "octoc uses the first")
+        note = "programs differ in which of the two they use; octoc uses the first"
+        report_duplicates(shifted, text, place, sink, note, Severity.WARNING)
     if not isinstance(tree.value, dict) or not tree.value:
         sink.report(
             rules.FRONT_MATTER_SYNTAX,
@@ -121,20 +127,27 @@ def _parse(text: str) -> tuple[YamlTree, tuple[str, ...]]:
 
 
 def _mask(text: str) -> tuple[str, dict[str, str]]:
-    """Return `text` with each plain top-level value that holds `: ` written over at its length, and those values."""
+    """Return `text` with each plain top-level value that holds `: ` written over at its length, and those values.
+
+    Values such as `[a] [b]` and `@name` are plain for Claude Code, which quotes each line on its own.
+    """
+    has_block = _BLOCK.search(text) is not None
     lines = text.split("\n")
     plain: dict[str, str] = {}
     at = 0
     while at < len(lines):
         start, key = at, _KEY.match(lines[at])
         at += 1
-        if key is None or lines[start][key.end()] in _NOT_PLAIN:
+        if key is None:
+            continue
+        is_marked = not has_block and _MARKED.match(lines[start], key.end()) is not None
+        if lines[start][key.end()] in _NOT_PLAIN and not is_marked:
             continue
         while at < len(lines) and lines[at][:1] in (" ", "\t") and lines[at].strip():
             at += 1
         pieces = [lines[start][key.end() :], *lines[start + 1 : at]]
         value = " ".join(piece.strip(" \t") for piece in pieces)
-        if not (": " in value or value.endswith(":")) or key.group(1) in plain:
+        if not (is_marked or ": " in value or value.endswith(":")) or key.group(1) in plain:
             continue
         plain[key.group(1)] = value
         lines[start] = key.group() + _over(pieces[0])

@@ -59,6 +59,10 @@ def read_json(
         decoded = _decode(text)
         if isinstance(decoded.failure, json.JSONDecodeError):
             strict = relax(text)
+            if comments != "refused" and not strict.text.strip():
+                message = "the file has only comments, so it sets nothing"
+                sink.report(rules.EMPTY_FILE, message, at=_point(text, place, 0), severity=Severity.INFO)
+                return None
             if strict.text != text:
                 decoded = _decode(strict.text)
             if decoded.failure is None and comments != "own":

@@ -10,18 +10,28 @@ from urllib.parse import urlsplit
 
 import attrs
 
+from octoc.addresses import is_loopback
 from octoc.compiler.inputs.mcp.claude import CLAUDE
 from octoc.compiler.model.source import ServerSource
 from octoc.credentials import credentials_in, is_secret_name, is_short_flag_secret
 from octoc.credentials.known_tokens import known_tokens
 from octoc.credentials.values import is_default_password, is_local
 from octoc.diagnostics.model import DiagnosticSink, Place
+from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.resolve import LITERAL_SECRET
 from octoc.plugin.file_kinds import Dialect
 from octoc.references import find_references
 
 _SHORT_FLAGS = {"-p": "p", "-P": "p", "-a": "a", "-u": "u", **dict.fromkeys(("--user", "--auth", "--proxy-user"), "u")}
 _LONGEST_NAME = 60
+_LOCAL_LOGIN = re.compile(r"@(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/]|\Z)")
+# What everyone writes for a service on the own machine: words of which none is a secret.
+_OF_DEVELOPMENT = re.compile(
+    r"(?:bearer\s+)?(?:(?>admin|app|auth|change|default|demo|development|dev|docker|dummy|example|guest|jwt|key|local|minio"
+    r"|mongo|mysql|my|me|neo4j|only|password|passw0rd|pass|postgres|redis|root|sandbox|secret|super|sk|test|token|user"
+    r"|very|x{3,}+)[-_.!@0-9]{0,4}+)++",
+    re.IGNORECASE,
+)
 _HOST = re.compile(r"(?i)(?:\A|_)(?:host|hostname|server|address)\Z")
 
 Refer = Callable[[str, str, Place, str], str]
@@ -34,6 +44,7 @@ def reference_secrets(server: ServerSource, sink: DiagnosticSink, dialect: Diale
     An environment variable becomes `${<KEY>}`, any other text `${<SERVER>_<WHAT>}`.
     """
     at = server.place
+    is_on_this_machine = server.url is not None and is_loopback(_host_of(server.url))
 
     def refer(variable: str, what: str, place: Place, text: str) -> str:
         if next(known_tokens(text), None) is not None:  # the read stage reports it, as in every file
@@ -45,6 +56,9 @@ def reference_secrets(server: ServerSource, sink: DiagnosticSink, dialect: Diale
             f"server `{server.name}` has a literal secret in {what}",
             at=place,
             help=f"set the variable `{variable}` to it and {instead}",
+            severity=Severity.INFO
+            if is_on_this_machine or _LOCAL_LOGIN.search(text) or _OF_DEVELOPMENT.fullmatch(text)
+            else None,
         )
         return f"${{{variable}}}"
 
@@ -82,12 +96,18 @@ def _is_local_login(server: ServerSource, value: str) -> bool:
         scheme, _, coded = value.partition(" ")
         try:
             user, _, password = base64.b64decode(coded, validate=True).decode().partition(":")
-            host = urlsplit(server.url).hostname or ""
         except ValueError:
             return False
-        return scheme.lower() == "basic" and is_local(host) and is_default_password(user, password)
+        return scheme.lower() == "basic" and is_local(_host_of(server.url)) and is_default_password(user, password)
     hosts = [text for name, text in server.env.items() if _HOST.search(name)]
     return bool(hosts) and is_default_password("", value) and all(map(is_local, hosts))
+
+
+def _host_of(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
 
 
 def _args(server: ServerSource, refer: Refer) -> Iterator[str]:

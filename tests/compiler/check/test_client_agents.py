@@ -89,7 +89,18 @@ def test_a_sound_agent_is_silent(check: Check, path: str, text: str) -> None:
         (".gemini/agents/a.md", front("name: a"), ("error", "OCT202", "the file has no `description`", None)),
         (".gemini/agents/a.md", "You are a reviewer.\n", ("error", "OCT112", None, None)),
         (".gemini/agents/a.md", "# Notes\n\nFor people.\n", ("info", "OCT112", None, None)),
-        (".codex/agents/a.toml", 'name = "a"\n', ("error", "OCT202", "the file has no `developer_instructions`", None)),
+        (
+            ".codex/agents/a.toml",
+            'name = "a"\n',
+            (
+                *(
+                    "error",
+                    "OCT202",
+                    "the file has no `developer_instructions`, and no settings beside it name the agent",
+                ),
+                "add `developer_instructions`",
+            ),
+        ),
         (".codex/agents/a.toml", _TOML + 'tools = ["shell"]\n', ("error", "OCT203", None, None)),
         (".codex/agents/a.toml", _TOML + 'sandbox_mode = "readonly"\n', ("error", "OCT204", None, None)),
         (
@@ -132,7 +143,7 @@ def test_a_sound_agent_is_silent(check: Check, path: str, text: str) -> None:
             '{"name": "a", "tools": ["raed"]}',
             ("warning", "OCT321", None, "did you mean `read`?"),
         ),
-        (".claude/agents/a.md", "You are a reviewer.\n", ("warning", "OCT112", None, None)),
+        (".claude/agents/a.md", "You are a reviewer.\n", ("info", "OCT112", None, None)),
         (".claude/agents/a.md", front("description: Reviews", "tools: Read"), ("warning", "OCT240", None, None)),
         (
             ".github/agents/a.agent.md",

@@ -35,6 +35,7 @@ def codes(outcome: CheckOutcome, least: Severity = Severity.WARNING) -> set[str]
         "tools:\n- read_file\n",
         "tools: read_file, grep\n",
         "mode: primary\ntools:\n  write: true\n  edit: false\n",
+        "mode: subagent\ntools:\n  Read: true\n  Bash: false\n",
     ],
 )
 def test_an_agent_of_another_program_is_not_judged(tmp_path: Path, more: str) -> None:
@@ -162,8 +163,84 @@ def test_a_rule_on_skills_may_be_of_a_prefix(tmp_path: Path) -> None:
         (".mcp.json", '{"mcpServers": {"a": {"command": "a-mcp", "description": "for notes"}}}'),
         (".mcp.json", '{"mcpServers": {"a": {"type": "sse", "url": "http://localhost:8000/sse"}}}'),
         (".claude/settings.json", '{"mcpServers": {}}'),
+        (".codex/config.toml", ""),
+        (".claude/agents/reviewer.md", "\n"),
+        (".vscode/mcp.json", '// {\n//   "servers": {}\n// }\n'),
+        (".vscode/mcp.json", '{"servers": {"a": {"command": "a-mcp", "env": {"PORT": "${config:acme.port}"}}}}'),
+        (".vscode/mcp.json", '{"servers": {"a": {"type": "http", "url": "unix:///tmp/server.sock#/mcp"}}}'),
+        (".cursor/mcp.json", '{"mcpServers": {"a": {"command": "C:/Users/eve/AppData/Local/a/a.exe"}}}'),
+        (".windsurf/mcp_config.json", '{"mcpServers": {"a": {"command": "/home/eve/a/a"}}}'),
+        ("proxy/mcp_config.json", '{"mcpServers": [{"name": "a", "command": "a-mcp"}]}'),
+        (".mcp.json", '{"mcpServers": {"a": {"type": "http", "url": "http://localhost:1/", "headersHelper": "./t"}}}'),
+        (
+            ".mcp.json",
+            '{"mcpServers": {"a": {"type": "http", "url": "http://[::1]/", "headers": {"X-Key": "kf83jd02mq7xl4"}}}}',
+        ),
+        (
+            ".mcp.json",
+            '{"mcpServers": {"a": {"command": "a-mcp", "args": ["postgres://postgres:Kf83jd02m@localhost:5432/a"]}}}',
+        ),
+        (".mcp.json", '{"mcpServers": {"a": {"command": "a-mcp", "env": {"DB_PASSWORD": "my-secret-password1"}}}}'),
+        (".claude/skills/_template/SKILL.md", "---\nname: template\ndescription: Copy me\n---\nText.\n"),
+        (".claude/skills/look/SKILL.md", "---\nname: look\ndescription: Looks\ndomain: security\n---\nLook.\n"),
+        (".claude/agents/reviewer.md", "You are an agent that reviews changes.\n"),
+        ("workspace/agents/pickle/AGENT.md", AGENT.format(name="Pickle", more="tools:\n- read\n- write\n")),
+        ("plugins/acme/skills/review/agents/speed.md", "---\nname: speed\nkind: persona\n---\nText.\n"),
     ],
 )
 def test_what_its_owner_means_so_is_no_warning(tmp_path: Path, path: str, text: str) -> None:
     """Templates, the user's own servers, tools of other clients, notes and working transports need no change."""
+    (tmp_path / "plugins/acme/.claude-plugin").mkdir(parents=True)
+    (tmp_path / "plugins/acme/.claude-plugin/plugin.json").write_text(PLUGIN, encoding="utf-8")
     assert codes(check(tmp_path, {path: text})) == set()
+
+
+def test_a_prompt_among_agents_lost_its_front_matter(tmp_path: Path) -> None:
+    """Where another file of the folder has front matter, a prompt without it is a warning."""
+    files = {
+        ".claude/agents/reviewer.md": "You are an agent that reviews changes.\n",
+        ".claude/agents/writer.md": AGENT.format(name="writer", more=""),
+    }
+    assert codes(check(tmp_path, files)) == {"OCT112"}
+
+
+@pytest.mark.parametrize("config, found", [('config_file = "agents/scout.toml"', set()), ("", {"OCT202"})])
+def test_codex_takes_an_agent_as_its_settings_declare_it(tmp_path: Path, config: str, found: set[str]) -> None:
+    """An agent that `config_file` names may be any layer of configuration; another needs a name and instructions."""
+    files = {
+        ".codex/config.toml": f'[agents.scout]\ndescription = "Looks"\n{config}\n',
+        ".codex/agents/scout.toml": 'model = "gpt-5"\n',
+    }
+    assert codes(check(tmp_path, files)) == found
+
+
+def test_a_hook_s_script_may_be_where_its_file_is_installed(tmp_path: Path) -> None:
+    """A file of hooks without a manifest beside it names scripts of a folder around it."""
+    hook = {"type": "command", "command": "python3 ${CLAUDE_PLUGIN_ROOT}/scripts/start.py"}
+    hooks = json.dumps({"hooks": {"SessionStart": [{"hooks": [hook]}]}})
+    assert codes(check(tmp_path, {"features/common/hooks/hooks.json": hooks})) == {"OCT731"}
+    assert codes(check(tmp_path, {"scripts/start.py": ""})) == set()
+
+
+@pytest.mark.parametrize(
+    "line, found",
+    [
+        ("argument-hint: [name] [kind]", {"OCT115"}),
+        ("argument-hint: @file", {"OCT115"}),
+        ("argument-hint: [name, kind]", set()),
+        ("argument-hint: [name", {"OCT114"}),
+        ("argument-hint: [name] [kind]\nmore: |\n  text", {"OCT114"}),
+    ],
+)
+def test_values_that_claude_code_quotes(tmp_path: Path, line: str, found: set[str]) -> None:
+    """Two lists in one value, or a mark that begins none, are a warning; Claude Code saves no text of several lines."""
+    text = f"---\nname: look\ndescription: Looks\n{line}\n---\nLook.\n"
+    assert codes(check(tmp_path, {".claude/skills/look/SKILL.md": text})) == found
+
+
+def test_a_key_twice_in_front_matter_is_a_warning(tmp_path: Path) -> None:
+    """Claude Code takes one of the two."""
+    text = AGENT.format(name="reviewer", more="color: red\ncolor: blue\n")
+    outcome = check(tmp_path, {".claude/agents/reviewer.md": text})
+    assert codes(outcome) == {"OCT109"}
+    assert codes(outcome, Severity.ERROR) == set()

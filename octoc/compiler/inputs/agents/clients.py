@@ -47,7 +47,7 @@ class AgentDialect(Dialect):
         refused_keys: a pattern of unknown keys that the client refuses, where its keys change with its version.
         unread: keys that restrict tools in other clients and not in this one -> what to write instead.
         skipped: names of files in the folders that the client does not read, as patterns.
-        wants_name: the client leaves out an agent without `name` that its settings do not name.
+        wants: the keys without which the client leaves out an agent that its settings do not name.
         files: keys whose `file://` address is a path relative to the agent's file.
         bare: what the client does with Markdown without front matter: it refuses the file, skips it as prose, or takes
             it as an agent without a description.
@@ -64,7 +64,7 @@ class AgentDialect(Dialect):
     refused_keys: str = ""
     unread: Mapping[str, str] = attrs.field(factory=dict)
     skipped: tuple[str, ...] = ()
-    wants_name: bool = False
+    wants: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     bare: Literal["refused", "prose", "agent"] = "agent"
 

@@ -1,7 +1,8 @@
 """Codex's agents: `.codex/agents/**/*.toml`, each a layer of its configuration with a name and a description.
 
 Source: Codex, `agent_roles.rs` and `config.schema.json` (June 2026): it leaves out an agent that it cannot read, with a
-warning. `name` and `description` may stand in `[agents.NAME]` of its configuration instead.
+warning. `name` and `description` may stand in `[agents.NAME]` of its configuration instead, whose `config_file` may be
+any layer of it.
 """
 
 from octoc.compiler.inputs.agents.clients import ANYTHING, NAMES, TABLE, TEXT, AgentDialect, object_schema, unread
@@ -41,11 +42,10 @@ CODEX = AgentDialect(
             "mcp_servers": TABLE,
             "skills": TABLE,
             "tools": TABLE,
-        },
-        "developer_instructions",
+        }
     ),
     tools=(),
-    wants_name=True,
+    wants=("name", "description", "developer_instructions"),
     refused_keys=r"(?!experimental_|forced_|include_|mcp_|model_|tool)",
     unread=unread('write `sandbox_mode = "read-only"` to keep the agent from writing'),
 )

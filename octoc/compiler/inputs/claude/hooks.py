@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -104,15 +104,25 @@ def _check_hook(hook: Any, path: KeyPath, inspection: FileInspection, folder: Pa
         if not isinstance(hook.get(field), str):
             inspection.report(MISSING_KEY, f"a hook of type `{kind}` has no `{field}`", path, help=f"add `{field}`")
             return
+    if isinstance(hook.get("timeout"), str):
+        _report_type((*path, "timeout"), "a number of seconds", inspection)
     if kind == "command" and folder is not None and not hook.get("args"):
         script = script_of(hook["command"], folder, of_plugin=inspection.file.kind is not CLAUDE_SETTINGS)
-        if script is not None and is_missing(folder, script):
+        # A file of hooks without a manifest may be copied elsewhere when it is installed.
+        if script is not None and all(is_missing(one, script) for one in _roots(folder)):
             inspection.report(
                 NAMED_FILE_MISSING,
                 f"the hook runs `{script}`, which is not there",
                 (*path, "command"),
                 help="add the file, or delete the hook",
             )
+
+
+def _roots(folder: Path) -> Iterator[Path]:
+    """Yield a project's or a plugin's folder, and the folders around it in which another program may install it."""
+    yield folder
+    if not any((folder / own).exists() for own in (PLUGIN_FILE, ".claude")):
+        yield from folder.parents[:4]
 
 
 def _report_type(path: KeyPath, expected: str, inspection: FileInspection) -> None:

@@ -15,8 +15,10 @@ _FOLDERS = (".claude", ".claude-plugin")
 
 
 def is_claude_s(path: Path) -> bool:
-    """Tell whether a file lies in a folder of Claude Code, or in a plugin or a marketplace."""
-    return not set(_FOLDERS).isdisjoint(path.parts) or any((above / _FOLDERS[1]).is_dir() for above in path.parents)
+    """Tell whether a file lies in a folder of Claude Code, or in a plugin or a marketplace, and not in a skill."""
+    if not set(_FOLDERS).isdisjoint(path.parts):
+        return True
+    return "skills" not in path.parts[-4:-3] and any((above / _FOLDERS[1]).is_dir() for above in path.parents)
 
 
 CLAUDE_PLUGIN = FileKind(

@@ -37,6 +37,7 @@ MCP = FileKind(
     ),
     convert="octoc.compiler.inputs.mcp.convert:convert_servers",
     check="octoc.compiler.check.mcp:check_mcp",
+    exclude="octoc.compiler.check.mcp:is_of_other_program",
     recognize=_has_servers,
     marks=('"mcpServers"', '"servers"'),
     other_names=frozenset({"server.json"}),  # one server, as the MCP registry publishes it

@@ -31,6 +31,7 @@ class SettingsDialect(Dialect):
         effect: what the client does with a file that does not meet `schema`, as the end of a sentence.
         files: where paths of files stand, as key paths in which `*` is any key or index.
         based_on: what these paths are relative to.
+        agents: where agents stand, likewise.
         tools: where names of tools are keys, likewise; a near miss of `builtin` is reported.
         builtin: the client's own tools.
         texts: where texts stand in which `variable` alone is replaced, likewise.
@@ -42,6 +43,7 @@ class SettingsDialect(Dialect):
     effect: str = ""
     files: tuple[tuple[str, ...], ...] = ()
     based_on: Literal["project", "folder"] = "project"
+    agents: tuple[tuple[str, ...], ...] = ()
     tools: tuple[tuple[str, ...], ...] = ()
     builtin: frozenset[str] = frozenset()
     texts: tuple[tuple[str, ...], ...] = ()

@@ -10,7 +10,8 @@ from octoc.compiler.inputs.mcp.opencode import OPENCODE as OPENCODE_SERVERS
 from octoc.compiler.inputs.settings.clients import SettingsDialect
 
 _AGENTS = {"type": "object", "additionalProperties": OPENCODE_AGENTS.schema}
-_OF_AGENTS = tuple((where, "*", key) for where in ("agent", "mode") for key in OPENCODE_AGENTS.tools)
+_PLACES = (("agent", "*"), ("mode", "*"))
+_OF_AGENTS = tuple((*place, key) for place in _PLACES for key in OPENCODE_AGENTS.tools)
 
 OPENCODE = SettingsDialect(
     name="opencode",
@@ -29,6 +30,7 @@ OPENCODE = SettingsDialect(
         }
     ),
     files=(("instructions", "*"),),
+    agents=_PLACES,
     tools=(*((key,) for key in OPENCODE_AGENTS.tools), *_OF_AGENTS),
     builtin=OPENCODE_AGENTS.builtin,
     texts=(("provider", "*", "options", "*"), ("provider", "*", "options", "headers", "*")),

@@ -42,7 +42,7 @@ def check_client_tools(build: Build, sink: DiagnosticSink) -> None:
 
 @lint_check(MISSING_KEY)
 def check_client_names(build: Build, sink: DiagnosticSink) -> None:
-    """Report an agent without `name` that the client leaves out, because its settings do not name the file either."""
+    """Report an agent without a key that its client wants, when no settings name its file either."""
     documents = build.checked.documents
     named = {
         os.path.normpath(document.file.path.parent / value)
@@ -54,15 +54,17 @@ def check_client_names(build: Build, sink: DiagnosticSink) -> None:
     }
     for document in documents:
         dialect = document.file.dialect
-        is_unnamed = isinstance(dialect, AgentDialect) and dialect.wants_name and "name" not in document.values
-        if is_unnamed and os.path.normpath(document.file.path) not in named:
+        if not isinstance(dialect, AgentDialect) or os.path.normpath(document.file.path) in named:
+            continue
+        for key in (key for key in dialect.wants if key not in document.values):
             sink.report(
                 MISSING_KEY,
-                "the file has no `name`, and no settings beside it name the agent",
+                f"the file has no `{key}`, and no settings beside it name the agent",
                 at=document.place(),
-                notes=(dialect.effect,) if isinstance(dialect, AgentDialect) else (),
-                help="add `name`",
-                severity=Severity.WARNING,
+                notes=(dialect.effect,),
+                help=f"add `{key}`",
+                # Settings of the user may name a file that has no name of its own.
+                severity=Severity.ERROR if "name" in document.values else Severity.WARNING,
             )
 
 

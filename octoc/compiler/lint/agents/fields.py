@@ -11,7 +11,7 @@ from octoc.compiler.model.build import Build
 from octoc.compiler.model.source import AgentSource
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rules.lint_agents import EMPTY_TOOLS, LONG_DESCRIPTION, UNUSUAL_MODEL
-from octoc.diagnostics.suggest import did_you_mean, near_miss
+from octoc.diagnostics.suggest import did_you_mean, near_miss, typo_of
 from octoc.lists import name_list
 from octoc.plugin.lint import lint_check
 
@@ -60,7 +60,11 @@ def check_models(build: Build, sink: DiagnosticSink) -> None:
     """Report a `model` that Octo or Claude Code does not know and that does not look like the name of a model."""
     for agent in _markdown(build):
         model = agent.model
-        if agent.kind == "claude" and model and (near := near_miss(model, _CLAUDE_MODELS)):
+        if (
+            agent.kind == "claude"
+            and model
+            and (near := near_miss(model, _CLAUDE_MODELS) or typo_of(model, _CLAUDE_MODELS))
+        ):
             at = agent.place.child("model")
             sink.report(
                 UNUSUAL_MODEL,

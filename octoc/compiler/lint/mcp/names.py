@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 
+from octoc.compiler.inputs.mcp.vscode import VSCODE
 from octoc.compiler.inputs.octomind import OCTOMIND
 from octoc.compiler.lint.workspace import LintRun
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.settings import USUAL_PLUGINS
 from octoc.compiler.resolve.definitions import definitions
 from octoc.diagnostics.model import DiagnosticSink
+from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.lint_mcp import (
     DEPRECATED_TRANSPORT,
     RESERVED_SERVER_NAME,
@@ -25,6 +27,8 @@ from octoc.plugin.transports import transport_kinds
 _USUAL = re.compile(r"[A-Za-z0-9_-]+\Z")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{0,20}):/")
 _HOST_FIRST = re.compile(r"[A-Za-z0-9.-]+(?::\d+)?(?:[/?#]|\Z)")
+_SOCKETS = frozenset({"unix", "pipe"})
+"""Local sockets, which VS Code connects."""
 _SCHEMES = frozenset({"http", "https", "ws", "wss"})
 
 
@@ -78,6 +82,7 @@ def check_connections(workspace: LintRun, sink: DiagnosticSink) -> None:
                 "which no transport that comes with octoc supports",
                 at=server.place.child("url"),
                 help="use an address that begins with `https://`",
+                severity=Severity.INFO if definition.dialect == VSCODE and scheme[1] in _SOCKETS else None,
             )
         elif scheme is None and _HOST_FIRST.match((server.url or "").strip() or "-://"):
             sink.report(

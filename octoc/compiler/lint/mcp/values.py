@@ -117,6 +117,8 @@ def _unexpanded(text: str, references: list[tuple[int, int]], dialect: Dialect) 
             yield _Unexpanded(start=match.start(), end=match.end(), label=match[0], variable=match["name"])
     for match in _BRACED.finditer(text):
         if not _is_inside(match.start(), references):
+            if dialect.own_references and re.fullmatch(dialect.own_references, match["inside"]):
+                continue
             label = match[0] if _SHOWABLE.match(match["inside"]) else "${…}"
             yield _Unexpanded(start=match.start(), end=match.end(), label=label)
     for match in _COMMAND.finditer(text):

@@ -80,6 +80,13 @@ ORDERS: tuple[SuspiciousPhrase, ...] = (
         (?:users?|humans?|any(?:one|body)|operator|person)\b(?!\s+(?:to|how|which|whether|if|when|unless|until)\b)""",
     ),
     _sign(
+        "an order to hide something from the user",
+        "hide conceal withhold",
+        r"""\b(?:hide|conceal|withhold)\s+(?:all\s+|any\s+|your\s+|the\s+|other\s+|these\s+|those\s+)*
+        (?:it|this|that|them|findings?|results?|errors?|problems?|warnings?|changes?|actions?|calls?)\s+
+        from\s+(?:the\s+|your\s+)?(?:users?|humans?|operator)\b""",
+    ),
+    _sign(
         "a wish that the user does not notice",
         "user human",
         r"""\b(?:users?|humans?)\s+(?:must|should|shall|may)\s*(?:not|n't|never)\s+

@@ -12,10 +12,12 @@ from octoc.compiler.lint.tools.phrases import HIDDEN, ORDERS, SECRET_NAME, far_t
 from octoc.compiler.lint.tools.texts import LintedText, texts_of
 from octoc.compiler.model.build import Build
 from octoc.diagnostics.model import DiagnosticSink, Place
+from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import lint_tools as rules
 from octoc.plugin.lint import lint_check
 
 _NAMED = 3
+_COMMENT = "an HTML comment"
 _SEPARATORS = re.compile(r"[_.-]+|(?<=[a-z])(?=[A-Z])")
 _HELP = "read the text as a model does; if it is harmless, set the rule to `off` for the file in `[lint]`"
 
@@ -56,10 +58,19 @@ def _check_invisible(text: LintedText, sink: DiagnosticSink) -> bool:
         rules.INVISIBLE_CHARACTER,
         f"{printable(text.what)} contains {amount}: {named}",
         at=_at(text, runs[0].start, runs[0].end),
+        # One of them in code is what the code is about, such as an attack.
+        severity=Severity.INFO if count == 1 and not spelt and _is_code(text, runs[0].start) else None,
         notes=((f"the tag characters spell `{quoted(spelt)}`",) if spelt else ()) + _line_note(text, runs[0].start),
         help="delete them; a model reads what people do not see",
     )
     return True
+
+
+def _is_code(text: LintedText, at: int) -> bool:
+    """Tell whether a place in a prompt is inside of a block or a span of code."""
+    before = text.value[:at]
+    line = before.rpartition("\n")[2]
+    return text.kind == "prompt" and (before.count("\n```") % 2 == 1 or line.count("`") % 2 == 1)
 
 
 def _check_confusable(text: LintedText, sink: DiagnosticSink) -> None:
@@ -93,11 +104,14 @@ def _check_words(text: LintedText, sink: DiagnosticSink, *, hides: bool) -> None
 
 
 def _report_hidden(text: LintedText, what: str, start: int, end: int, sink: DiagnosticSink) -> None:
+    inside = text.value[start:end]
     sink.report(
         rules.HIDDEN_TEXT,
-        f"{printable(text.what)} has {what}: `{quoted(text.value[start:end])}`",
+        f"{printable(text.what)} has {what}: `{quoted(inside)}`",
         at=_at(text, start, end),
         help=_HELP,
+        # Most comments are notes and placeholders.
+        severity=Severity.INFO if what.startswith(_COMMENT) and not any(signs_in(inside, ORDERS)) else None,
     )
 
 

@@ -57,14 +57,15 @@ def texts_of(build: Build) -> Iterator[LintedText]:
         )
         prompt = source.place.child("roles", 0, "system") if source.kind == "octomind" else source.place
         yield LintedText(value=source.prompt, what=f"the prompt {whose}", place=prompt, kind="prompt")
-    for skill in resolved.skills:
-        whose = f"of skill `{skill.source.name}`"
-        place = skill.source.place
-        yield LintedText(value=skill.source.title, what=f"the title {whose}", place=_key(place, "title"))
-        yield LintedText(
-            value=skill.source.description, what=f"the description {whose}", place=_key(place, "description")
-        )
-        yield LintedText(value=skill.source.body, what=f"the text {whose}", place=place, kind="prompt")
+    # Of two skills with one name a build has one, and each client reads its own.
+    bodies: set[str] = set()
+    for skill in build.sources.skills:
+        whose, place = f"of skill `{skill.name}`", skill.place
+        yield LintedText(value=skill.title, what=f"the title {whose}", place=_key(place, "title"))
+        yield LintedText(value=skill.description, what=f"the description {whose}", place=_key(place, "description"))
+        if skill.body not in bodies:
+            bodies.add(skill.body)
+            yield LintedText(value=skill.body, what=f"the text {whose}", place=place, kind="prompt")
 
     for document in build.checked.documents:
         description = document.values.get("description")
