@@ -18,7 +18,7 @@ from octoc.compiler.checkup.kinds import Known, kind_from_content, kinds_from_pa
 from octoc.compiler.discover.found import DiscoveredLists
 from octoc.compiler.discover.tap import PARTS, add_skills, add_tap
 from octoc.compiler.discover.walk import FolderEntry, WalkRoot, enter
-from octoc.compiler.inputs.agents.octo import OCTO
+from octoc.compiler.inputs.agents.octo import OCTO, OCTO_FOLDER
 from octoc.compiler.inputs.project import own_server_file
 from octoc.compiler.inputs.registry import FileKinds
 from octoc.compiler.model.documents import Discovered, Tap
@@ -214,7 +214,7 @@ def _is_prose(path: Path, known: Known) -> bool:
 
 def _is_of_framework(path: Path, known: Known) -> bool:
     """Tell whether an AGENT.md is another framework's: none of its tools is one of a client."""
-    return known.dialect is OCTO and ".octo" not in path.parts and has_foreign_tools(head_of(path))
+    return known.dialect is OCTO and OCTO_FOLDER not in path.parts and has_foreign_tools(head_of(path))
 
 
 def _has_servers(path: Path, known: Known) -> bool:

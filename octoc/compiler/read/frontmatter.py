@@ -17,7 +17,7 @@ from octoc.diagnostics.rules import read as rules
 _KEY = re.compile(r"([A-Za-z_][\w.-]*):[ \t]+(?=\S)")
 _FILLED_IN = re.compile(r"\{\{[^{}\n]*\}\}|\{%[^%\n]*%\}")
 # Two lists in one value, or a mark that begins no value.
-_MARKED = re.compile(r"\[[^\[\]]*\][ \t]*[^\s#]|[@`%*]")
+_MARKED = re.compile(r"\[[^\[\]]*\][ \t]*[^\s#]|[@`%]|\*(?!\w)")
 _BLOCK = re.compile(r":[ \t]+[|>][-+0-9]*[ \t]*$", re.MULTILINE)
 # A value that starts with one of these is not a plain one.
 _NOT_PLAIN = frozenset("\"'|>[]{}&*!#%@`,?")

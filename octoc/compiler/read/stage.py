@@ -84,7 +84,7 @@ def read_files(discovered: Discovered, context: Context) -> Documents:
 
 
 def _if_empty(file: FoundFile) -> Severity | None:
-    """Return how bad an empty file is: for a client it sets nothing, but an empty text is no JSON."""
+    """Return how bad an empty file is: for a client it sets nothing, but JSON needs a value."""
     if file.dialect.client == NO_DIALECT.client:
         return None
     return Severity.WARNING if syntax_of(file) == "json" else Severity.INFO

@@ -91,7 +91,7 @@ def test_a_sound_agent_is_silent(check: Check, path: str, text: str) -> None:
         (".gemini/agents/a.md", "# Notes\n\nFor people.\n", ("info", "OCT112", None, None)),
         (
             ".codex/agents/a.toml",
-            'name = "a"\n',
+            'name = "a"\ndescription = "A"\n',
             (
                 *(
                     "error",

@@ -3,6 +3,7 @@
 from octoc.plugin.file_kinds import Dialect
 
 AGENT_FILE = "AGENT.md"
+OCTO_FOLDER = ".octo"
 AGENT_TYPES = ("supervisor", "worker", "deep_research", "project")
 
 OCTO = Dialect(
@@ -10,6 +11,6 @@ OCTO = Dialect(
     name="octo",
     client="Octo",
     patterns=(AGENT_FILE,),
-    folders=("agents", ".octo/agents"),
+    folders=("agents", f"{OCTO_FOLDER}/agents"),
     marks={"type": frozenset(AGENT_TYPES)},
 )

@@ -18,12 +18,14 @@ from octoc.compiler.inputs.claude.paths import is_missing
 from octoc.compiler.inputs.claude.plugin import CLAUDE_PLUGIN
 from octoc.diagnostics.model import KeyPath, Place
 from octoc.diagnostics.rule import Severity
-from octoc.diagnostics.rules.check import BAD_NAME, UNKNOWN_FIELD
+from octoc.diagnostics.rules.check import BAD_NAME, UNEXPECTED_VALUE, UNKNOWN_FIELD
 from octoc.diagnostics.rules.claude import NAMED_FILE_MISSING, PLUGIN_PATH_REFUSED
 from octoc.diagnostics.suggest import slips_of
 from octoc.lists import one_of
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+_OPTION_TYPES = ("string", "number", "boolean", "directory", "file")
+_SECRET_TYPES = frozenset({"secret", "password"})
 _PATH_FIELDS = ("commands", "agents", "skills", "hooks", "mcpServers", "lspServers", "outputStyles", "workflows")
 _ENDINGS = {"agents": (".md",), "hooks": (".json",), "lspServers": (".json",)}
 
@@ -44,11 +46,25 @@ def check_plugin(values: Mapping[str, Any], inspection: FileInspection) -> None:
             )
     check_name(values.get("name"), ("name",), inspection)
     check_components(values, (), folder, inspection)
+    _check_options(values.get("userConfig"), inspection)
     if isinstance(values.get("hooks"), Mapping):
         hooks = values["hooks"]
         inner = hooks.get("hooks")
         nested = isinstance(inner, Mapping)
         check_hooks(inner if nested else hooks, ("hooks", "hooks") if nested else ("hooks",), inspection, folder)
+
+
+def _check_options(options: Any, inspection: FileInspection) -> None:
+    """Report a type of a value that the user is asked for, which makes Claude Code refuse the manifest."""
+    for name, option in options.items() if isinstance(options, Mapping) else ():
+        kind = option.get("type") if isinstance(option, Mapping) else None
+        if isinstance(kind, str) and kind not in _OPTION_TYPES:
+            inspection.report(
+                UNEXPECTED_VALUE,
+                f"unknown `type` of an option, `{kind}`: expected {one_of(_OPTION_TYPES)}",
+                ("userConfig", name, "type"),
+                help='write `"type": "string", "sensitive": true`' if kind in _SECRET_TYPES else None,
+            )
 
 
 def check_name(name: Any, path: KeyPath, inspection: FileInspection) -> None:

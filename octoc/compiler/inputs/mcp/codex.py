@@ -5,13 +5,14 @@ from octoc.plugin.file_kinds import Dialect
 
 _FIELDS = frozenset({
     "command", "args", "env", "env_vars", "cwd", "url", "bearer_token_env_var", "http_headers", "env_http_headers",
-    "tool_timeout_sec", "enabled", "enabled_tools", "disabled_tools",
+    "tool_timeout_sec", "startup_timeout_sec", "startup_timeout_ms", "enabled", "enabled_tools", "disabled_tools",
 })  # fmt: skip
 _UNUSED = frozenset({
-    "type", "name", "description", "startup_timeout_sec", "startup_timeout_ms", "required", "scopes", "oauth",
+    "type", "name", "description", "required", "scopes", "oauth",
     "oauth_resource", "default_tools_approval_mode", "tools", "supports_parallel_tool_calls",
     "experimental_environment",
 })  # fmt: skip
+_TIMES = frozenset({"tool_timeout_sec", "startup_timeout_sec", "startup_timeout_ms"})
 _ROOT = ("model", "model_reasoning_effort", "approval_policy", "sandbox_mode", "web_search", "personality", "notify")
 
 
@@ -21,6 +22,10 @@ def _shape(entry: ServerDraft) -> None:
         entry.is_elsewhere = True
         return
     seconds(entry, "tool_timeout_sec")
+    # octoc does not act on the other time limits, and Codex refuses text for a number.
+    for key in _TIMES & entry.left.keys():
+        if isinstance(entry.left.pop(key), str):
+            entry.wrong[key] = "a number"
     entry.rename("http_headers", "headers")
     entry.add_references("env_http_headers", "headers")
     entry.rename("env", "env")
@@ -45,6 +50,10 @@ CODEX = Dialect(
     fields=_FIELDS,
     renames={"enabled_tools": "include_tools", "disabled_tools": "exclude_tools"},
     unused=_UNUSED,
+    key_schemas={
+        "startup_timeout_sec": {"description": "Time limit of a start in seconds.", "type": "number"},
+        "startup_timeout_ms": {"description": "Time limit of a start in milliseconds.", "type": "number"},
+    },
     shape=_shape,
     hints={
         "bearer_token": "set a variable to it and name the variable in `bearer_token_env_var`",

@@ -56,13 +56,14 @@ def check_client_names(build: Build, sink: DiagnosticSink) -> None:
         dialect = document.file.dialect
         if not isinstance(dialect, AgentDialect) or os.path.normpath(document.file.path) in named:
             continue
-        for key in (key for key in dialect.wants if key not in document.values):
+        missing = name_list(key for key in dialect.wants if key not in document.values)
+        if missing:
             sink.report(
                 MISSING_KEY,
-                f"the file has no `{key}`, and no settings beside it name the agent",
+                f"the file has no {missing}, and no settings beside it name the agent",
                 at=document.place(),
                 notes=(dialect.effect,),
-                help=f"add `{key}`",
+                help=f"add {missing}",
                 # Settings of the user may name a file that has no name of its own.
                 severity=Severity.ERROR if "name" in document.values else Severity.WARNING,
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import attrs
 
+from octoc.compiler.inputs.agents.claude import CLAUDE
 from octoc.compiler.inputs.claude.paths import scope_of
 from octoc.compiler.lint.mcp.folders import home_of_person
 from octoc.compiler.model.build import Build
@@ -37,8 +38,8 @@ def check_homes_of_settings(build: Build, sink: DiagnosticSink) -> None:
                 HOME_PATH,
                 f"`{path[0]}` names the home folder of one user{more}",
                 at=attrs.evolve(document.place(*path), within=match),
-                help="write `~/.claude/…`, which is in each user's own folder"
-                if rest.lstrip("\\/").startswith(".claude")
+                help=f"write `~/{CLAUDE.home}/…`, which is in each user's own folder"
+                if rest.lstrip("\\/").startswith(CLAUDE.home)
                 else "write a path relative to the project, such as `$CLAUDE_PROJECT_DIR/…` in a hook, or move it to "
                 "the user's own settings",
                 severity=Severity.INFO if path[0] == "permissions" else None,

@@ -57,7 +57,7 @@ def texts_of(build: Build) -> Iterator[LintedText]:
         )
         prompt = source.place.child("roles", 0, "system") if source.kind == "octomind" else source.place
         yield LintedText(value=source.prompt, what=f"the prompt {whose}", place=prompt, kind="prompt")
-    # Of two skills with one name a build has one, and each client reads its own.
+    # A build has only one skill of each name, and each client reads its own.
     bodies: set[str] = set()
     for skill in build.sources.skills:
         whose, place = f"of skill `{skill.name}`", skill.place
