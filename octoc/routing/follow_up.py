@@ -1,8 +1,9 @@
-"""Features of a message, in addition to its vector, that tell whether it continues an earlier one."""
+"""Messages that continue an earlier one: the features that show it, and the texts that are decided then."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 
 CUES = 4
 """The number of features that `cues` returns."""
@@ -36,3 +37,11 @@ def cues(text: str) -> list[float]:
         stripped.endswith("?"),
     )
     return [_SCALE * float(value) for value in features]
+
+
+def earlier_texts(intent: str, before: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield each earlier message by itself and, joined, all messages from it to the intent; the latest first."""
+    joined = intent
+    for turn in reversed(before):
+        joined = f"{turn}\n{joined}"
+        yield turn, joined

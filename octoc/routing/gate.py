@@ -30,6 +30,12 @@ EXAMPLES_THRESHOLDS: Mapping[str, float] = MappingProxyType({"eager": 0.28, "bal
 WORDS_THRESHOLDS: Mapping[str, float] = CALIBRATED_THRESHOLDS
 """Thresholds for the model of words only."""
 
+FOLLOW_SHARE = 0.75
+"""The share of the threshold that suffices for a message which continues an earlier one.
+
+Such a message asks for something, so fewer of them are for no capability. It is about the share of the profile `eager`.
+"""
+
 NONE_HELD: Mapping[str, Reason] = MappingProxyType({})
 
 
@@ -96,6 +102,14 @@ def calibrated_gate(
         background=background,
         method=method,
     )
+
+
+def eased(decision: Decision, held: Mapping[str, Reason] = NONE_HELD) -> Decision:
+    """Return a decision of the calibrated gate at `FOLLOW_SHARE` of its threshold."""
+    if decision.reason not in (Reason.BELOW_THRESHOLD, Reason.BACKGROUND):
+        return decision
+    threshold = decision.threshold * FOLLOW_SHARE
+    return calibrated_gate(decision.scores, decision.background, threshold, held, method=decision.method)
 
 
 def of_clauses(whole: Decision, parts: Sequence[Decision], held: Mapping[str, Reason], most: int) -> Decision:

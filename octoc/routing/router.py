@@ -13,7 +13,7 @@ from octoc.bundle.model import CapabilityEntry, Gate
 from octoc.routing.classifier import Classifier
 from octoc.routing.clean import MAX_INTENT_CHARS, clean_message, clipped, is_routable
 from octoc.routing.decision import Decision, Method, Reason, ranked
-from octoc.routing.gate import NONE_HELD, calibrated_gate, octomind_gate
+from octoc.routing.gate import NONE_HELD, calibrated_gate, eased, octomind_gate
 from octoc.routing.languages import language_of, script_of, shares_word
 from octoc.routing.scores import capability_scores
 
@@ -77,7 +77,13 @@ class Router:
         return "" if script in self.languages else script
 
     def decide(
-        self, intent: str, vector: Vector | None, candidates: Collection[str], held: Mapping[str, Reason] = NONE_HELD
+        self,
+        intent: str,
+        vector: Vector | None,
+        candidates: Collection[str],
+        held: Mapping[str, Reason] = NONE_HELD,
+        *,
+        follows: bool = False,
     ) -> Decision:
         """Decide one message, which activates at most `max_per_message` capabilities, one by default.
 
@@ -87,6 +93,7 @@ class Router:
             candidates: capabilities in scope that can be activated.
             held: further competitors in scope, and why they are not activated if they win. With Octomind's gate, only
                 those granted at boot compete.
+            follows: the intent has an earlier message that the user's message continues.
         """
         if not is_routable(intent):
             return self._abstain(Reason.TOO_SHORT)
@@ -99,7 +106,7 @@ class Router:
         if self.foreign_script(intent):
             vector = None
         decision = self.judge(intent, vector, _competitors(tuple(candidates), tuple(held)), held)
-        return self._doubted(decision, intent)
+        return self._doubted(eased(decision, held) if follows else decision, intent)
 
     def _doubted(self, decision: Decision, intent: str) -> Decision:
         """Return the decision, or no winner if its only evidence may be the language of the intent."""
@@ -115,11 +122,14 @@ class Router:
         """The number of capabilities that one message may activate."""
         return int(self.gate.data.get("max_per_message", 1))
 
+    @property
+    def reads_earlier(self) -> bool:
+        """Whether the gate can tell which messages continue an earlier one."""
+        return self.classifier is not None and bool(self.gate.data.get("follow_ups"))
+
     def goes_on(self, intent: str, vector: Vector | None) -> bool:
         """Return whether a message continues an earlier one, if the gate reads earlier ones."""
-        if self.classifier is None or not self.gate.data.get("follow_ups"):
-            return False
-        return self.classifier.goes_on(intent, vector) >= FOLLOWS
+        return self.classifier is not None and self.reads_earlier and self.classifier.goes_on(intent, vector) >= FOLLOWS
 
     @property
     def reads_sentences(self) -> bool:

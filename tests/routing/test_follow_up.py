@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octoc.routing.follow_up import CUES, cues
+from octoc.routing.follow_up import CUES, cues, earlier_texts
 
 
 @pytest.mark.parametrize("begins", ["and the other one", "Now close", "ok, that", "und bei Mietern", "what about Oslo"])
@@ -26,3 +26,12 @@ def test_any_text_has_its_cues(text: str) -> None:
     found = cues(text)
     assert len(found) == CUES
     assert all(0 <= figure <= 1 for figure in found)
+
+
+def test_earlier_messages_are_read_from_the_latest_on() -> None:
+    """Each is decided by itself, and together with all that came after it."""
+    assert list(earlier_texts("and 5?", ["hello", "is theatre 3 late?"])) == [
+        ("is theatre 3 late?", "is theatre 3 late?\nand 5?"),
+        ("hello", "hello\nis theatre 3 late?\nand 5?"),
+    ]
+    assert list(earlier_texts("and 5?", [])) == []

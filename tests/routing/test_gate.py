@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from octoc.routing.decision import Reason
-from octoc.routing.gate import CALIBRATED_THRESHOLD, calibrated_gate, octomind_gate
+from octoc.routing.gate import CALIBRATED_THRESHOLD, FOLLOW_SHARE, calibrated_gate, eased, octomind_gate
 
 WORKED = {"docker": 0.61, "kubernetes": 0.55, "shell": 0.30}
 
@@ -64,3 +64,22 @@ def test_only_the_best_is_ever_activated(scores: dict[str, float], threshold: fl
     assert decision.scores == scores
     if decision.capability is not None:
         assert scores[decision.capability] == max(scores.values()) >= threshold
+
+
+@pytest.mark.parametrize(
+    "score, reason",
+    [(0.4, Reason.ACTIVATED), (FOLLOW_SHARE / 2, Reason.ACTIVATED), (0.3, Reason.BELOW_THRESHOLD)],
+)
+def test_a_message_that_continues_another_one_needs_less(score: float, reason: Reason) -> None:
+    """It reaches a share of the threshold, and a capability that cannot be activated wins as ever."""
+    decision = calibrated_gate({"git": score, "docker": 0.1}, 0.2, 0.5)
+    assert decision.reason is Reason.BELOW_THRESHOLD
+    assert eased(decision).reason is reason
+    assert eased(decision).winner == ("git" if reason is Reason.ACTIVATED else None)
+    assert eased(decision, {"git": Reason.ALREADY_ACTIVE}).capability is None
+
+
+def test_only_a_score_below_the_threshold_is_eased() -> None:
+    """A decision that abstains for another reason stays, and so does Octomind's."""
+    decision = octomind_gate({"git": 0.5, "docker": 0.49}, 0.4, 0.08)
+    assert eased(decision) is decision

@@ -27,16 +27,17 @@ def explain_route(
     router = session.loaded.routing.router()
     if router is None:
         return routing, None
-    from octoc.routing.clean import clean_intent
     from octoc.routing.explain import explain
+    from octoc.routing.follow_up import earlier_texts
 
     field = _field(session, router, routing.intent)
     scored = routing.intent
     if routing.follows:
         # The scored text is the earlier message that decided it, or that one followed by this one.
-        turns = (clean_intent(turn, pasted=router.keeps_pasted) for turn in reversed(before or ()))
-        tried = (one for turn in turns for one in (turn, f"{turn}\n{routing.intent}"))
-        scored = next((one for one in tried if field.decide(one).winner == routing.winner), scored)
+        turns = [router.clean(turn) for turn in before or ()]
+        tried = (text for texts in earlier_texts(routing.intent, turns) for text in texts)
+        best = routing.scores.get(routing.winner or "")
+        scored = next((text for text in tried if field.decide(text).scores.get(routing.winner or "") == best), scored)
     return routing, explain(scored, field)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -96,7 +96,7 @@ def decide(
     Args:
         held: further competitors, which are not activated if they win, as `held_of` returns them.
         before: the user's earlier messages, the oldest first. A message that has no winner and continues an earlier
-            one gets the winner of that one, or is decided together with it if that has no winner either.
+            one gets the winner of that one, or of both together if that is surer.
     """
     from octoc.routing.clean import MAX_INTENT_CHARS, clean_intent, clipped
 
@@ -110,16 +110,9 @@ def decide(
     if decision.winner is None and vector is not None and router.reads_sentences:
         intent, decision = attempt.by_sentences(cleaned) or (intent, decision)
     follows = False
-    if before and decision.winner is None and router.goes_on(intent, vector):
-        for turn in list(reversed(before))[:MAX_TURNS]:
-            earlier = router.clean(turn)
-            there, of_earlier = attempt.decide(earlier)
-            if there.winner is None:
-                there, _ = attempt.decide(f"{earlier}\n{intent}")
-            if there.winner is not None:
-                decision, follows = there, True
-            if follows or not router.goes_on(earlier, of_earlier):
-                break
+    if before and decision.winner is None and router.reads_earlier and attempt.goes_on(intent, vector):
+        earlier = attempt.with_earlier(intent, before[-MAX_TURNS:])
+        decision, follows = earlier or decision, earlier is not None
     if router.most > 1:
         decision = attempt.by_clauses("" if follows else intent, decision)
     why_held = "" if decision.winner is None or decision.capability else held.get(decision.winner, ("", ""))[1]
@@ -152,13 +145,29 @@ class _Attempt:
         self._loaded, self._router, self._candidates, self._held = loaded, router, candidates, held
         self.problem = ""
 
-    def decide(self, intent: str) -> tuple[Decision, Vector | None]:
+    def decide(self, intent: str, *, follows: bool = False) -> tuple[Decision, Vector | None]:
         script = self._router.foreign_script(intent)
         if script:
             self.problem = f"the encoder does not cover text in {script}"
         # The encoder is not loaded for a message that the gate does not score.
         vector = self.vector(intent) if self._router.wants_vector(intent, self._candidates, self._held) else None
-        return self._router.decide(intent, vector, self._candidates, self._held), vector
+        return self._router.decide(intent, vector, self._candidates, self._held, follows=follows), vector
+
+    def goes_on(self, intent: str, vector: Vector | None) -> bool:
+        """Return whether a message continues an earlier one, which it may do in too few letters to be routed."""
+        if vector is None and intent and not self._router.foreign_script(intent):
+            vector = self.vector(intent)
+        return self._router.goes_on(intent, vector)
+
+    def with_earlier(self, intent: str, before: Sequence[str]) -> Decision | None:
+        """Return the decision of the latest earlier message that has a winner, by itself or with all after it."""
+        from octoc.routing.follow_up import earlier_texts
+
+        for texts in earlier_texts(intent, [self._router.clean(turn) for turn in before]):
+            found = _surest(self.decide(text, follows=True)[0] for text in texts)
+            if found is not None:
+                return found
+        return None
 
     def by_sentences(self, text: str) -> tuple[str, Decision] | None:
         """Return the sentence of a long message that activates something, and its decision; None without one."""
@@ -166,9 +175,9 @@ class _Attempt:
 
         vectors = ((sentence, self.vector(sentence)) for sentence in windows(text))
         asking = self._router.asking({sentence: vector for sentence, vector in vectors if vector is not None})
-        decided = [(sentence, self.decide(sentence)[0]) for sentence in asking]
-        won = [one for one in decided if one[1].winner is not None]
-        return max(won, key=lambda one: one[1].scores[one[1].winner or ""], default=None)
+        decided = {sentence: self.decide(sentence)[0] for sentence in asking}
+        found = _surest(decided.values())
+        return next(((sentence, found) for sentence, decision in decided.items() if decision is found), None)
 
     def by_clauses(self, intent: str, whole: Decision) -> Decision:
         """Return the decision on a message whose clauses may be for different capabilities."""
@@ -187,6 +196,12 @@ class _Attempt:
         except EncoderUnavailableError as error:
             self.problem = str(error)
             return None
+
+
+def _surest(decisions: Iterable[Decision]) -> Decision | None:
+    """Return the decision whose winner has the highest score, the first of equal ones; None without a winner."""
+    won = [decision for decision in decisions if decision.winner is not None]
+    return max(won, key=lambda decision: decision.scores[decision.winner or ""], default=None)
 
 
 def discover_scores(loaded: LoadedBundle, intent: str, names: Sequence[str]) -> dict[str, float]:

@@ -66,6 +66,14 @@ def test_what_says_too_little_is_for_whom_the_earlier_message_was(one: Decide) -
     assert one("and the third one?", earlier, "what about the other one?").capability == "git"
 
 
+def test_a_short_message_continues_an_earlier_one(one: Decide) -> None:
+    """A message of too few letters to be routed goes to the earlier capability, except thanks and the like."""
+    earlier = "which of my git branches are already merged into main?"
+    assert (one("and 2?", earlier).capability, one("and 2?", earlier).follows) == ("git", True)
+    assert one("thanks!", earlier).capability is None
+    assert one("and 2?").capability is None
+
+
 def test_what_does_not_go_on_is_for_nobody(one: Decide) -> None:
     """An ending, a wish to wait, another subject, and a request for what nothing here does."""
     earlier = "which of my git branches are already merged into main?"
