@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import mcp_types as types
 
-from octoc.plugin import Progress, ToolFailure, ToolResult
+from octoc.plugin import Progress
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
@@ -45,21 +45,24 @@ class Round:
 
 @attrs.define(eq=False)
 class RunningCall:
-    """A call, and the request that waits for it now.
+    """A call or another request to a backend, and the client's request that waits for it now.
 
     Args:
+        method: the method of the client's request.
+        tool: the name of the tool or prompt, or the URI of the resource.
         answers: whether the client can answer questions by a second request.
         context: None while no request of the client waits for the call.
         given: answers that the client sent with its first request, for what the backend asks first.
     """
 
+    method: str
     tool: str
     arguments: Mapping[str, Any]
     context: Context | None
     answers: bool = False
     given: Mapping[str, types.InputResponse] = attrs.field(factory=dict)
     began: float = attrs.field(factory=time.monotonic)
-    task: asyncio.Task[ToolResult | ToolFailure] | None = None
+    task: asyncio.Task[Any] | None = None
     _rounds: list[Round] = attrs.field(factory=list)
     _numbers: Iterator[int] = attrs.field(factory=itertools.count)
     _asked: asyncio.Event = attrs.field(factory=asyncio.Event)
@@ -95,8 +98,8 @@ class RunningCall:
             self._rounds.remove(asked)
         return {name: answers[new] for new, name in names.items() if new in answers}
 
-    async def next(self) -> ToolResult | ToolFailure | dict[str, types.InputRequest]:
-        """Wait until the call ends or the backend asks; return the outcome or the questions."""
+    async def next(self) -> Any:
+        """Wait until the call ends or the backend asks; return the outcome, or the questions as a dict by name."""
         assert self.task is not None  # noqa: S101  # the caller started it
         while True:
             # A client that cannot answer by a second request gets no questions here.
@@ -147,10 +150,10 @@ class SuspendedCalls:
         self._calls[name] = call
         return name
 
-    def take(self, name: str, tool: str, arguments: Mapping[str, Any]) -> RunningCall | None:
+    def take(self, name: str, method: str, tool: str, arguments: Mapping[str, Any]) -> RunningCall | None:
         """Remove and return the call of this name; None if it is unknown, or of another tool or other arguments."""
         call = self._calls.get(name)
-        if call is None or call.tool != tool or call.arguments != arguments:
+        if call is None or (call.method, call.tool, call.arguments) != (method, tool, arguments):
             return None
         return self._calls.pop(name)
 

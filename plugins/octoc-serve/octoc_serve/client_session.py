@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 import mcp_types as types
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
+from mcp.server.subscriptions import (
+    InMemorySubscriptionBus,
+    ListenHandler,
+    PromptsListChanged,
+    ResourcesListChanged,
+    ResourceUpdated,
+    ServerEvent,
+    ToolsListChanged,
+)
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
@@ -30,6 +38,7 @@ from octoc.runtime import (
     failure,
 )
 from octoc_serve.calls import CURRENT_CALL, RunningCall, SuspendedCalls, progress_of
+from octoc_serve.resource_news import ResourceSubscriptions
 from octoc_serve.running_calls import RunningCalls
 
 if TYPE_CHECKING:
@@ -38,12 +47,15 @@ if TYPE_CHECKING:
 
     from octoc.runtime import CatalogTool, Routing, Session
 
+    Context = ServerRequestContext[Any, Any]
+
 logger = logging.getLogger(__name__)
 
 OWN_TOOLS = frozenset({FIND_TOOLS, CALL_MCP_TOOL, CAPABILITY, SKILL, READ_RESULT})
 STATEFUL = frozenset({CAPABILITY, SKILL, READ_RESULT})
 """octoc's own tools that need state between two calls."""
 MAX_LISTENERS = 32
+TOOLS_CALL = "tools/call"
 _ROUTES = (
     " A query also says what the user is after: where it is clearly for one of this session's capabilities, that one "
     "is activated, and its tools join the list of tools. With `message` the user's own words decide that instead."
@@ -69,8 +81,10 @@ class ClientSession:
         self._stateless = stateless
         self._bus = InMemorySubscriptionBus()
         self.listen = ListenHandler(self._bus, max_subscriptions=MAX_LISTENERS)
+        self.subscriptions = ResourceSubscriptions(session, self._report)
         self._version: tuple[Any, ...] = self._versioned()
         self._shown = self.tools()
+        self._offers = self._offered()
         self._preparing: asyncio.Task[None] | None = None
 
     @property
@@ -110,35 +124,55 @@ class ClientSession:
         await self.announce()
 
     async def call(
-        self, params: types.CallToolRequestParams, context: ServerRequestContext[Any, Any]
+        self, params: types.CallToolRequestParams, context: Context
     ) -> dict[str, Any] | types.InputRequiredResult:
         """Return the outcome of a call in MCP's form, a failure as an error result; or the backend's questions."""
-        call = self._begun(params, context)
+        call = self._begun(TOOLS_CALL, params.name, params.arguments or {}, params, context)
         if isinstance(call, ToolFailure):
             return as_mcp_result(call, self.session.profile)
+        outcome = await self._outcome(call)
+        if isinstance(outcome, types.InputRequiredResult):
+            return outcome
+        wire = as_mcp_result(outcome, self.session.profile)
+        self.on_end(self._named(call), time.monotonic() - call.began, wire)
+        if context.protocol_version in MODERN_PROTOCOL_VERSIONS and isinstance(outcome, ToolFailure) and outcome.needs:
+            raise lacking(outcome)
+        return wire
+
+    async def request(
+        self,
+        method: str,
+        name: str,
+        arguments: Mapping[str, Any],
+        params: types.InputResponseRequestParams,
+        context: Context,
+    ) -> Any:
+        """Return what the session answers to a request for a resource or prompt, or the backend's questions."""
+        call = self._begun(method, name, arguments, params, context)
+        return call if isinstance(call, ToolFailure) else await self._outcome(call)
+
+    async def _outcome(self, call: RunningCall) -> Any:
         try:
             outcome = await call.next()
         finally:
             call.context = None
         await self.announce()
-        if isinstance(outcome, dict):
-            state = await self._suspended.keep(call)
-            return types.InputRequiredResult(input_requests=outcome, request_state=state)
-        wire = as_mcp_result(outcome, self.session.profile)
-        self.on_end(self._named(call), time.monotonic() - call.began, wire)
-        modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
-        if modern and isinstance(outcome, ToolFailure) and outcome.needs:
-            needed: dict[str, Any] = {"requiredCapabilities": {name: {} for name in outcome.needs}}
-            raise MCPError(types.MISSING_REQUIRED_CLIENT_CAPABILITY, outcome.message, needed)
-        return wire
+        if not isinstance(outcome, dict):
+            return outcome
+        state = await self._suspended.keep(call)
+        return types.InputRequiredResult(input_requests=outcome, request_state=state)
 
     def _begun(
-        self, params: types.CallToolRequestParams, context: ServerRequestContext[Any, Any]
+        self,
+        method: str,
+        name: str,
+        arguments: Mapping[str, Any],
+        params: types.InputResponseRequestParams,
+        context: Context,
     ) -> RunningCall | ToolFailure:
         """Return the call that a request starts, or the suspended call that it answers."""
-        name, arguments = params.name, params.arguments or {}
         if params.request_state is not None:
-            waiting = self._suspended.take(params.request_state, name, arguments)
+            waiting = self._suspended.take(params.request_state, method, name, arguments)
             if waiting is None:
                 message = "no such call waits for an answer: it has ended, or was another one's"
                 raise MCPError(types.INVALID_PARAMS, message)
@@ -150,6 +184,7 @@ class ClientSession:
             return refused
         modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
         call = RunningCall(
+            method,
             name,
             arguments,
             context,
@@ -161,16 +196,21 @@ class ClientSession:
         call.task.add_done_callback(lambda _: self._calls.end(self._account))
         return call
 
-    async def _whole(self, call: RunningCall) -> ToolResult | ToolFailure:
+    async def _whole(self, call: RunningCall) -> Any:
         CURRENT_CALL.set(call)
         self.under_way.append(call)
         try:
-            return await self._call(call)
+            return await (self._call(call) if call.method == TOOLS_CALL else self._request(call))
         except BundleFileError as refused:
             logger.error("`%s` was not called: %s", call.tool, refused)  # noqa: TRY400  # it says all there is to say
             return failure("internal", f"the bundle cannot be used: {refused}", profile=self.session.profile)
         finally:
             self.under_way.remove(call)
+
+    async def _request(self, call: RunningCall) -> Any:
+        if call.method == "resources/read":
+            return await self.session.read_resource(call.tool)
+        return await self.session.get_prompt(call.tool, call.arguments)
 
     async def _call(self, call: RunningCall) -> ToolResult | ToolFailure:
         name = call.tool
@@ -228,15 +268,48 @@ class ClientSession:
             return
         self._version = version
         shown = self.tools()
-        if shown == self._shown:
-            return
-        self._shown = shown
-        await self._bus.publish(ToolsListChanged())
+        if shown != self._shown:
+            self._shown = shown
+            await self._notify(ToolsListChanged(), types.ToolListChangedNotification())
+        resources, prompts = self._offers
+        self._offers = self._offered()
+        if resources != self._offers[0]:
+            await self._notify(ResourcesListChanged(), types.ResourceListChangedNotification())
+        if prompts != self._offers[1]:
+            await self._notify(PromptsListChanged(), types.PromptListChangedNotification())
+
+    def _offered(self) -> tuple[Any, Any]:
+        """Return the lists of resources, with templates, and of prompts."""
+        session = self.session
+        return (session.resources(), session.resource_templates()), session.prompts()
+
+    async def _notify(self, event: ServerEvent, notification: types.ServerNotification) -> None:
+        await self._bus.publish(event)
         if self.peer is not None:
             try:
-                await self.peer.send_tool_list_changed()
+                await self.peer.send_notification(notification)
             except Exception as error:  # noqa: BLE001  # the client has just disconnected
-                logger.debug("no client was notified that the tools changed: %s", type(error).__name__)
+                logger.debug("no client was notified of a change: %s", type(error).__name__)
+
+    async def _report(self, uri: str) -> None:
+        """Notify the client that a resource changed; in the handshake era only if it is subscribed itself."""
+        if self.subscriptions.has(uri):
+            changed = types.ResourceUpdatedNotificationParams(uri=uri)
+            await self._notify(ResourceUpdated(uri=uri), types.ResourceUpdatedNotification(params=changed))
+        else:
+            await self._bus.publish(ResourceUpdated(uri=uri))
+
+    async def subscribed(
+        self, context: Context, params: types.SubscriptionsListenRequestParams
+    ) -> types.SubscriptionsListenResult:
+        """Serve an event stream of the modern era; resources that the agent does not have never change."""
+        stream = object()
+        uris = dict.fromkeys(map(str, params.notifications.resource_subscriptions or ()))
+        try:
+            await asyncio.gather(*(self.subscriptions.begin(uri, stream) for uri in uris))
+            return await self.listen(context, params)
+        finally:
+            self.subscriptions.end_soon(uris, stream)
 
     def _versioned(self) -> tuple[Any, ...]:
         """Return a small value that changes with the tool list."""
@@ -250,8 +323,15 @@ class ClientSession:
             self._preparing.cancel()
             await asyncio.wait((self._preparing,))
         await self._suspended.close()
+        self.subscriptions.close()
         self.listen.close()
         await self.session.close()
+
+
+def lacking(failed: ToolFailure) -> MCPError:
+    """Return the error for a request that needs more than its client can answer."""
+    needed: dict[str, Any] = {"requiredCapabilities": {name: {} for name in failed.needs}}
+    return MCPError(types.MISSING_REQUIRED_CLIENT_CAPABILITY, failed.message, needed)
 
 
 def _notes(routing: Routing) -> Iterator[ContentPart]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -21,20 +22,19 @@ from octoc.runtime import BundleFileError, UnknownNameError
 from octoc_serve.client_session import ClientSession
 from octoc_serve.elicitation import Elicitation
 from octoc_serve.error_boundary import tell
+from octoc_serve.offers import OFFERED, PRIVATE, STEADY_TTL_MS, OfferHandlers, capabilities
 from octoc_serve.recent_calls import RecentCalls
 from octoc_serve.running_calls import RunningCalls
 from octoc_serve.session_shares import SessionLimitError
 from octoc_serve.session_store import ClientKey, SessionStore
 
 if TYPE_CHECKING:
-    from octoc.runtime import Runtime
+    from octoc.runtime import AgentEntry, Runtime
 
 PRINCIPAL = "octoc.principal"
 """Key in the ASGI scope of the request's `ClientKey`, without its session."""
 SESSION_HEADER = "mcp-session-id"
 METHOD_HEADER, NAME_HEADER = "mcp-method", "mcp-name"
-STEADY_TTL_MS = 60_000
-"""Milliseconds for which a client may reuse a list that no message and no call changes."""
 
 Context = ServerRequestContext[Any, Any]
 
@@ -64,6 +64,7 @@ class GatewayServer:
             on_call_tool=self._call,
             on_subscriptions_listen=self._listen,
         )
+        OfferHandlers(self._using).register(server)
         server.middleware.append(self._introduce)
         return server
 
@@ -88,7 +89,7 @@ class GatewayServer:
         modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
         tools = [_tool(wire, modern=modern) for wire in wires]
         ttl_ms = STEADY_TTL_MS if client.is_steady else 0
-        return types.ListToolsResult(tools=tools, ttl_ms=ttl_ms, cache_scope="private")
+        return types.ListToolsResult(tools=tools, ttl_ms=ttl_ms, cache_scope=PRIVATE)
 
     async def _call(
         self, context: Context, params: types.CallToolRequestParams
@@ -114,7 +115,14 @@ class GatewayServer:
     ) -> types.SubscriptionsListenResult:
         key = self.key_of(context)
         with self.sessions.using(key):
-            return await self._client(key, context).listen(context, params)
+            return await self._client(key, context).subscribed(context, params)
+
+    @contextlib.contextmanager
+    def _using(self, context: Context) -> Iterator[ClientSession]:
+        """Yield the session of a request's client, which does not end as idle meanwhile."""
+        key = self.key_of(context)
+        with self.sessions.using(key):
+            yield self._client(key, context)
 
     def _client(self, key: ClientKey, context: Context) -> ClientSession:
         def make() -> ClientSession:
@@ -146,7 +154,7 @@ class GatewayServer:
         return client
 
     async def _introduce(self, ctx: Context, call_next: CallNext) -> HandlerResult:
-        """Add the agent's instructions and `listChanged` to the first answer."""
+        """Add the agent's instructions and capabilities to the first answer."""
         try:
             result = await call_next(ctx)
         except Exception as error:
@@ -161,8 +169,20 @@ class GatewayServer:
         agent = self.runtime.state.current.agent_of(key.agent, key.tenant)
         instructions = "" if agent is None else self.runtime.opened.text(agent.servers_prompt)
         tools = {**result["capabilities"].get("tools", {}), "listChanged": True}
-        introduced = {**result, "capabilities": {**result["capabilities"], "tools": tools}}
+        others = {kind: one for kind, one in result["capabilities"].items() if kind not in OFFERED}
+        introduced = {**result, "capabilities": {**others, **self._offered(agent), "tools": tools}}
         return {**introduced, "instructions": instructions} if instructions else introduced
+
+    def _offered(self, agent: AgentEntry | None) -> dict[str, Any]:
+        """Return the capabilities for what an agent has beside tools."""
+        if agent is None:
+            return {}
+        try:
+            access = self.runtime.state.current.offers.of(agent)
+        except BundleFileError as refused:
+            raise MCPError(types.INTERNAL_ERROR, f"the bundle cannot be used: {refused}") from None
+        features = {feature for features in access.features.values() for feature in features}
+        return capabilities(bool(access.resources or access.templates), bool(access.prompts), features)
 
 
 def _tool(wire: Mapping[str, Any], *, modern: bool) -> types.Tool:

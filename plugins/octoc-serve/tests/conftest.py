@@ -87,7 +87,8 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 class Everything:
     """A server of everything that MCP has, and a bundle whose agents reach it.
 
-    `all` has its tools directly, by the server's own names; `supervisor` searches for them.
+    `all` has its tools directly, by the server's own names, and its resources and prompts; `supervisor` searches for
+    tools; `reader` has one tool, resource and prompt, and `caller` the tool alone.
     """
 
     url: str
@@ -105,6 +106,9 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Everything]
         workspace = WorkspaceBuilder(tmp_path_factory.mktemp("everything"), aliases={"style": "bare"})
         workspace.settings("search", bind="never").server("everything", type="http", url=url)
         workspace.agent("all", type="worker", tools=["everything/*"])
+        one: Any = {"type": "worker", "tools": ["everything/test_simple_text"]}
+        offers: Any = {"resources": ["test://static-text"], "prompts": ["everything/test_simple_prompt"]}
+        workspace.agent("caller", **one).agent("reader", **one, **offers)
         root = workspace.write()
         assert main(["pin", "--workspace", str(root), "--no-cache"]) == 0
         assert main(["build", "--workspace", str(root), "--allow-degraded", "--no-cache"]) == 0
@@ -183,6 +187,22 @@ def shared(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ser
         if arguments not in begun:
             begun[arguments] = _started("--workspace", str(root), "--tokens", tokens, *arguments)
         return begun[arguments]
+
+    yield start
+    for gateway in begun.values():
+        _ended(gateway)
+
+
+@pytest.fixture(scope="session")
+def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Path, str], Gateway]]:
+    """A function that returns the gateway of one agent of a bundle, the same for all tests."""
+    tokens = str(tmp_path_factory.mktemp("serving") / "tokens.json")
+    begun: dict[tuple[Path, str], Gateway] = {}
+
+    def start(bundle: Path, agent: str) -> Gateway:
+        if (bundle, agent) not in begun:
+            begun[bundle, agent] = _started("--bundle", str(bundle), "--agent", agent, "--tokens", tokens)
+        return begun[bundle, agent]
 
     yield start
     for gateway in begun.values():

@@ -16,7 +16,7 @@ from typing import Any
 
 import attrs
 import mcp_types as types
-from mcp.server.subscriptions import InMemorySubscriptionBus, PromptsListChanged, ToolsListChanged
+from mcp.server.subscriptions import InMemorySubscriptionBus, PromptsListChanged, ResourceUpdated, ToolsListChanged
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 from mcp.shared.message import ServerMessageMetadata
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
@@ -439,6 +439,15 @@ async def trigger_prompt_change(call: Call) -> list[Part]:
     await BUS.publish(PromptsListChanged())
     if not call.is_modern:
         await call.context.session.send_prompt_list_changed()
+    return [text("changed")]
+
+
+@tool(uri=STRING)
+async def touch_resource(call: Call) -> list[Part]:
+    """Reports that a resource changed."""
+    await BUS.publish(ResourceUpdated(uri=call.arguments["uri"]))
+    if not call.is_modern:
+        await call.context.session.send_resource_updated(call.arguments["uri"])
     return [text("changed")]
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from octoc_serve.server import STEADY_TTL_MS, _tool
+from octoc_serve.offers import STEADY_TTL_MS
+from octoc_serve.server import _tool
 
 Run = Callable[..., None]
 ANSWER = {"type": "object", "properties": {"answer": {"type": "string"}}, "required": ["answer"]}

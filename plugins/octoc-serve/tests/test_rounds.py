@@ -136,13 +136,13 @@ def test_calls_that_wait_for_answers_are_bounded() -> None:
         suspended = SuspendedCalls()
         calls: list[RunningCall] = []
         for number in range(MAX_SUSPENDED + 1):
-            call = RunningCall(f"tool{number}", {}, None)
-            call.task = asyncio.create_task(asyncio.Event().wait())  # type: ignore[arg-type]  # it never ends by itself
+            call = RunningCall("tools/call", f"tool{number}", {}, None)
+            call.task = asyncio.create_task(asyncio.Event().wait())  # it never ends by itself
             calls.append(call)
         names = [await suspended.keep(call) for call in calls]
         assert [call.task is not None and call.task.done() for call in calls] == [True] + [False] * MAX_SUSPENDED
-        assert suspended.take(names[0], "tool0", {}) is None
-        assert suspended.take(names[1], "tool1", {}) is calls[1]
+        assert suspended.take(names[0], "tools/call", "tool0", {}) is None
+        assert suspended.take(names[1], "tools/call", "tool1", {}) is calls[1]
         await suspended.close()
         assert [call.task is not None and call.task.done() for call in calls].count(False) == 1
         await calls[1].stop()
