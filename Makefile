@@ -13,14 +13,17 @@ NODE_CLIENTS := @modelcontextprotocol/sdk@1.32.2 @modelcontextprotocol/client@2.
 LANGCHAIN := langchain-mcp-adapters==0.3.2
 # octoc finds the secrets that these rules find. Exact: another version finds other things.
 NODE_SCANNERS := @secretlint/core@13.0.7 @secretlint/secretlint-rule-preset-recommend@13.0.7
+# The official conformance suite, and the Node.js that it wants. Only `make conformance` installs them.
+NODE22 := node@22.23.3 @modelcontextprotocol/conformance@0.2.0-alpha.12
 
 MINUTES ?= 10
 
-.PHONY: help setup demo test fuzz snapshots lint format types clean
+.PHONY: help setup demo test conformance fuzz snapshots lint format types clean
 
 help:
 	@echo "make demo    build the demo workspace, route three messages, call two tools"
 	@echo "make test    run every test (ARGS='-k name' passes options to pytest; -n 0: in one process)"
+	@echo "make conformance  run the official conformance suite of MCP against octoc serve"
 	@echo "make fuzz    look for new counterexamples of the property tests (MINUTES=10, ARGS='tests/runtime/isolation')"
 	@echo "make snapshots  rewrite tests/snapshots: what users and models see, as files"
 	@echo "make lint    ruff: rules and format    make format    let ruff repair both"
@@ -68,6 +71,18 @@ demo: $(STAMP)
 # pyproject.toml: `pytest tests/x.py` starts sooner alone, and a debugger works in it.
 test: $(STAMP)
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
+
+$(VENV)/.node22: Makefile
+	@mkdir -p $(VENV)
+	@if ! command -v npm >/dev/null; then \
+	    echo "conformance: npm is not here, so the suite will be skipped"; \
+	elif ! { mkdir -p $(VENV)/node22 && npm install --silent --no-audit --no-fund --prefix $(VENV)/node22 $(NODE22); }; then \
+	    echo "conformance: npm could not install $(NODE22), so the suite will be skipped"; \
+	fi
+	@touch $@
+
+conformance: $(STAMP) $(VENV)/.node22
+	$(BIN)/python -m pytest plugins/octoc-serve/tests/test_conformance.py $(ARGS)
 
 # New seeds, which `make test` never has: what fails here becomes a fixed example there. No part of CI.
 fuzz: $(STAMP)
