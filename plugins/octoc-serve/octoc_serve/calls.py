@@ -19,16 +19,18 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import mcp_types as types
 
-from octoc.plugin import Progress
+from octoc.plugin import LogMessage, LogWish, Progress
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
+
+    from octoc.plugin import LogLevel
 
     Context = ServerRequestContext[Any, Any]
 
 MAX_SUSPENDED = 16
 """Most calls of one client that wait for answers; one more cancels the oldest."""
-_MAX_PROGRESS = 256
+_MAX_MESSAGES = 256
 
 
 class DeclinedError(Exception):
@@ -163,42 +165,63 @@ class SuspendedCalls:
             await self._calls.popitem()[1].stop()
 
 
-class _ProgressQueue:
-    """Progress of a call on its way to the client, in order. Progress that the client reads too slowly is dropped."""
+class MessageQueue:
+    """Progress and log messages on their way to a call's client, in order. Those that it reads too slowly are dropped.
 
-    def __init__(self, call: RunningCall) -> None:
+    Args:
+        level: the least severe log messages that the client wants; None wants none.
+    """
+
+    def __init__(self, call: RunningCall, level: LogLevel | None) -> None:
+        self.on_progress = self._note if _wants_progress(call) else None
+        self.log = None if level is None else LogWish(level=level, hear=self._note)
         self._call = call
-        self._queue: asyncio.Queue[Progress | None] = asyncio.Queue()
-        self._task = asyncio.create_task(self._forward(), name="octoc serve: progress")
+        self._queue: asyncio.Queue[Progress | LogMessage | None] = asyncio.Queue()
+        self._task: asyncio.Task[None] | None = None
 
-    def note(self, progress: Progress) -> None:
-        if self._queue.qsize() < _MAX_PROGRESS:
-            self._queue.put_nowait(progress)
+    def _note(self, message: Progress | LogMessage) -> None:
+        if self._task is None:
+            self._task = asyncio.create_task(self._forward(), name="octoc serve: messages of a call")
+        if self._queue.qsize() < _MAX_MESSAGES:
+            self._queue.put_nowait(message)
 
     async def drain(self) -> None:
-        """Wait until the client has received all progress."""
-        self._queue.put_nowait(None)
-        await self._task
+        """Wait until the client has received all messages."""
+        if self._task is not None:
+            self._queue.put_nowait(None)
+            await self._task
 
     def stop(self) -> None:
-        self._task.cancel()
+        """Drop what is left."""
+        if self._task is not None:
+            self._task.cancel()
 
     async def _forward(self) -> None:
-        while (step := await self._queue.get()) is not None:
+        while (message := await self._queue.get()) is not None:
             context = self._call.context
-            if context is not None:
-                await context.session.report_progress(step.done, step.total, step.message)
+            if context is None:
+                continue
+            if isinstance(message, Progress):
+                await context.session.report_progress(message.done, message.total, message.message)
+                continue
+            params = types.LoggingMessageNotificationParams(
+                level=message.level, data=message.data, logger="/".join(filter(None, (message.server, message.logger)))
+            )
+            await context.session.send_notification(types.LoggingMessageNotification(params=params), context.request_id)
 
 
 @contextlib.contextmanager
-def progress_of(call: RunningCall) -> Iterator[_ProgressQueue | None]:
-    """Forward progress to the client, if it asked for it."""
-    context = call.context
-    if context is None or (context.meta or {}).get("progress_token") is None:
+def messages_of(call: RunningCall, level: LogLevel | None) -> Iterator[MessageQueue | None]:
+    """Forward progress and log messages to the client, if it wants any."""
+    if level is None and not _wants_progress(call):
         yield None
         return
-    progress = _ProgressQueue(call)
+    queue = MessageQueue(call, level)
     try:
-        yield progress
+        yield queue
     finally:
-        progress.stop()
+        queue.stop()
+
+
+def _wants_progress(call: RunningCall) -> bool:
+    return call.context is not None and (call.context.meta or {}).get("progress_token") is not None

@@ -37,14 +37,15 @@ from octoc.runtime import (
     as_mcp_result,
     failure,
 )
-from octoc_serve.calls import CURRENT_CALL, RunningCall, SuspendedCalls, progress_of
-from octoc_serve.resource_news import ResourceSubscriptions
+from octoc_serve.calls import CURRENT_CALL, RunningCall, SuspendedCalls, messages_of
+from octoc_serve.resource_news import ResourceNews
 from octoc_serve.running_calls import RunningCalls
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
     from mcp.server.session import ServerSession
 
+    from octoc.plugin import LogLevel
     from octoc.runtime import CatalogTool, Routing, Session
 
     Context = ServerRequestContext[Any, Any]
@@ -81,10 +82,13 @@ class ClientSession:
         self._stateless = stateless
         self._bus = InMemorySubscriptionBus()
         self.listen = ListenHandler(self._bus, max_subscriptions=MAX_LISTENERS)
-        self.subscriptions = ResourceSubscriptions(session, self._report)
+        self.subscriptions = ResourceNews(session, self._report)
         self._version: tuple[Any, ...] = self._versioned()
         self._shown = self.tools()
         self._offers = self._offered()
+        self._logs = "logging" in session.server_features
+        self.log_level: LogLevel = "info"
+        """The least severe log messages for a client of the handshake era, which may set another one."""
         self._preparing: asyncio.Task[None] | None = None
 
     @property
@@ -218,12 +222,21 @@ class ClientSession:
             return failure("not_found", f"`{name}` is not served without state", profile=self.session.profile)
         if name == FIND_TOOLS and self.routes and self.session.state.tools.registry.proxy:
             return await self._find(dict(call.arguments))
-        with progress_of(call) as progress:
-            on_progress = progress.note if progress is not None else None
-            outcome = await self.session.call(name, call.arguments, on_progress=on_progress)
-            if progress is not None:
-                await progress.drain()
+        with messages_of(call, self._wanted_level(call)) as messages:
+            if messages is None:
+                return await self.session.call(name, call.arguments)
+            outcome = await self.session.call(name, call.arguments, on_progress=messages.on_progress, log=messages.log)
+            await messages.drain()
         return outcome
+
+    def _wanted_level(self, call: RunningCall) -> LogLevel | None:
+        """Return the least severe log messages that the client wants during a call, None for none."""
+        if not self._logs or call.context is None:
+            return None
+        if call.context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+            return self.log_level
+        meta: Mapping[str, Any] = call.context.meta or {}
+        return meta.get(types.LOG_LEVEL_META_KEY)
 
     async def _find(self, arguments: dict[str, Any]) -> ToolResult | ToolFailure:
         message = arguments.pop("message", None)
@@ -271,6 +284,7 @@ class ClientSession:
         if shown != self._shown:
             self._shown = shown
             await self._notify(ToolsListChanged(), types.ToolListChangedNotification())
+        self._logs = "logging" in self.session.server_features
         resources, prompts = self._offers
         self._offers = self._offered()
         if resources != self._offers[0]:

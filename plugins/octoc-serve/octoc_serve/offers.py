@@ -51,7 +51,7 @@ def capabilities(has_resources: bool, has_prompts: bool, features: Collection[st
 
 
 class OfferHandlers:
-    """Answers requests about resources and prompts.
+    """Answers requests about resources, prompts and log messages.
 
     Args:
         client: yields the session of a request's client, and keeps it meanwhile.
@@ -71,6 +71,7 @@ class OfferHandlers:
         server.add_request_handler("prompts/list", page, self._prompts)
         server.add_request_handler("prompts/get", types.GetPromptRequestParams, self._get)
         server.add_request_handler("completion/complete", types.CompleteRequestParams, self._complete)
+        server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, self._set_level)
 
     async def _resources(self, context: Context, params: types.PaginatedRequestParams) -> types.ListResourcesResult:
         with self._client(context) as client:
@@ -146,6 +147,12 @@ class OfferHandlers:
         with self._client(context) as client:
             require(client, context, "resources")
             await client.subscriptions.end(str(params.uri))
+        return types.EmptyResult()
+
+    async def _set_level(self, context: Context, params: types.SetLevelRequestParams) -> types.EmptyResult:
+        with self._client(context) as client:
+            require(client, context, "logging")
+            client.log_level = params.level
         return types.EmptyResult()
 
 

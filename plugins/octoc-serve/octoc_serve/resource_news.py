@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from octoc.runtime import Session
 
 
-class ResourceSubscriptions:
+class ResourceNews:
     """The subscriptions of one client, each by the event streams that need it; None is the client's own stream.
 
     Args:

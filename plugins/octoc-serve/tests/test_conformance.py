@@ -20,16 +20,12 @@ SUITE = MODULES / "@modelcontextprotocol" / "conformance" / "dist" / "index.js"
 NODE = MODULES / ".bin" / "node"
 _FOLDER = re.compile(r"server-(?P<scenario>.+)-\d{4}-\d\d-\d\dT[\d-]+Z")
 
-_ONE_BODY = "needs a stream, and the gateway answers with JSON if nothing comes before the answer"
 _BUNDLE = "needs a list that changes with its server, and the lists of the gateway change with the bundle"
-_LOGS = "needs log messages, which the gateway does not pass on"
 NOT_APPLICABLE: Mapping[str, Mapping[str, str]] = {
     "2025-11-25": {
-        "logging-set-level/logging-set-level": _LOGS,
-        "tools-call-with-logging/tools-call-with-logging": _LOGS,
-        "server-sse-multiple-streams/server-sse-streams-functional": _ONE_BODY,
-        "server-sse-polling/server-sse-priming-event": _ONE_BODY,
-        "server-sse-polling/server-sse-retry-field": _ONE_BODY,
+        "server-sse-multiple-streams/server-sse-streams-functional": (
+            "needs a stream, and the gateway answers with JSON if nothing comes before the answer"
+        ),
         "server-sse-polling/server-sse-disconnect-resume": (
             "needs a stream that breaks during a call, and the gateway closes none when a backend closes its own"
         ),

@@ -10,12 +10,15 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     INVALID_PARAMS,
+    LOG_LEVEL_META_KEY,
     METHOD_NOT_FOUND,
     ElicitResult,
     EmptyResult,
     InputRequiredResult,
     PromptReference,
     ResourceTemplateReference,
+    SetLevelRequest,
+    SetLevelRequestParams,
     SubscribeRequest,
     SubscribeRequestParams,
     UnsubscribeRequest,
@@ -169,6 +172,34 @@ def test_a_prompts_state_is_good_for_its_prompt_alone(run: Run, gateway_of: Any,
             assert (await refused(session.call_tool(name, **again)))[0] == INVALID_PARAMS
             prompt = await session.get_prompt(name, **again)
             assert prompt.messages[0].content.text == "Use this: octo"
+
+    run(scenario)
+
+
+@in_both_eras
+def test_a_client_gets_the_log_messages_that_it_wants(
+    run: Run, gateway_of: Any, connect: Callable[..., Any], era: str
+) -> None:
+    """Without a wish a handshake client gets `info` and above, a modern one nothing; the messages name the server."""
+    logged: list[str] = []
+
+    async def hear(params: Any) -> None:
+        assert params.logger == "everything"
+        logged.append(params.data)
+
+    async def scenario() -> None:
+        async with connect(era, gateway_of("all"), logging_callback=hear) as heard:
+            await heard.client.call_tool("test_tool_with_logging")
+            assert len(logged) == (3 if era == "handshake" else 0)
+            logged.clear()
+            if era == "handshake":
+                request = SetLevelRequest(params=SetLevelRequestParams(level="warning"))
+                await heard.client.session.send_request(request, EmptyResult)
+                await heard.client.call_tool("test_tool_with_logging")
+                assert logged == []
+            else:
+                await heard.client.call_tool("test_tool_with_logging", meta={LOG_LEVEL_META_KEY: "info"})
+                assert logged == ["Tool execution started", "Tool processing data", "Tool execution completed"]
 
     run(scenario)
 
