@@ -84,6 +84,8 @@ def check_agent(values: Mapping[str, Any], inspection: FileInspection) -> None:
                 (key,),
                 key=True,
                 help="leave it to the user's settings, or copy the agent to `.claude/agents`",
+                # Without any other mode Claude Code asks, which is safe.
+                severity=Severity.INFO if key == "permissionMode" and values[key] != "plan" else None,
             )
     name = values.get("name")
     if name is None:

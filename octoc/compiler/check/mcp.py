@@ -14,6 +14,7 @@ from octoc.compiler.check.transports import check_transport
 from octoc.compiler.fixes.edits import MakeFix, inserted_before, replaced
 from octoc.compiler.inputs.claude.paths import is_users_own
 from octoc.compiler.inputs.mcp.servers import MCP
+from octoc.compiler.inputs.mcp.unnamed import UNNAMED
 from octoc.compiler.inputs.mcp.vscode import VSCODE
 from octoc.compiler.inputs.registry import DIALECTS
 from octoc.diagnostics.model import KeyPath, Place
@@ -29,7 +30,7 @@ LEAST_TIMEOUT_MS = 1000
 _STARTS = frozenset({"command", "url", "serverUrl", "httpUrl"})
 _SETTINGS = frozenset({"settings"})
 """What only definitions of a plugin's transport kind have."""
-_OF_OTHERS = frozenset(
+_OF_OTHERS = frozenset({"timeout_ms"}) | frozenset(
     key
     for dialect in DIALECTS
     if dialect.kind == MCP.name
@@ -44,9 +45,8 @@ _UNUSED = {
 
 
 def is_of_other_program(values: Mapping[str, Any], inspection: FileInspection) -> bool:
-    """Tell whether a file has a list of servers, as programs have that octoc does not know, in no client's folder."""
-    is_hidden = any(part.startswith(".") for part in inspection.file.path.parts[-2:])
-    return not is_hidden and not inspection.file.dialect.is_list and isinstance(values.get("mcpServers"), list)
+    """Tell whether a file that no client's path names has a list of servers, as files of other programs have."""
+    return inspection.file.dialect is UNNAMED and isinstance(values.get("mcpServers"), list)
 
 
 def check_mcp(values: Mapping[str, Any], inspection: FileInspection) -> None:

@@ -3,8 +3,6 @@
 Sources: Claude Code, tools reference, hooks reference, settings reference, permissions.
 """
 
-import difflib
-
 from octoc.compiler.scope.hosts import HOST_TOOLS
 from octoc.diagnostics.suggest import slips_of
 
@@ -82,5 +80,7 @@ PERMISSION_WORDS = {
 def nearest(name: str, known: frozenset[str]) -> tuple[str, ...]:
     """Return the known names that the unknown `name` is likely a slip of."""
     same_case = {one for one in known if one.lower() == name.lower()}
+    import difflib  # only a wrong name needs it
+
     near = same_case or {*slips_of(name, known), *difflib.get_close_matches(name, known, 2, _NEAR)}
     return tuple(sorted(near))
