@@ -1,4 +1,6 @@
-"""A stdio server of the SDK with resources, a template, prompts and completions: `offering_server.py [--handshake]`.
+"""A server of the SDK with resources, a template, prompts and completions: `offering_server.py [--handshake] [--http]`.
+
+It speaks stdio, or Streamable HTTP on a free port, which it prints.
 
 Its tool `touch` logs, and reports a change of the resource whose URI it gets; the URI `exit` ends the server. `--name
 NAME` is in its texts, and `--mode MODE` misbehaves: `fails` answers every read and prompt with an error, `hangs` never
@@ -8,14 +10,18 @@ answers, `shapes` answers wrong shapes, `large` answers a long text, `asks` asks
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import socket
 from typing import Any, Self
 
 import anyio
 import mcp_types as types
+import uvicorn
 from mcp.server import Server
 from mcp.server.runner import serve_loop
 from mcp.server.stdio import stdio_server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 from mcp.shared.exceptions import MCPError
 from mcp.shared.subscriptions import ResourceUpdated
@@ -199,14 +205,42 @@ class WrongShapes:
         await self.inner.send(item)
 
 
+async def serve_http(server: Server[Any], *, handshake: bool) -> None:
+    """Serve Streamable HTTP until killed. A server of the handshake era does not know `server/discover`."""
+    manager = StreamableHTTPSessionManager(server)
+
+    async def serve(scope: Any, receive: Any, send: Any) -> None:
+        body = (await receive()).get("body", b"") if scope["method"] == "POST" else b""
+        if handshake and json.loads(body or b"{}").get("method") == "server/discover":
+            await send({"type": "http.response.start", "status": 400, "headers": []})
+            await send({"type": "http.response.body", "body": b"Bad Request: no session"})
+            return
+        first = iter([{"type": "http.request", "body": body, "more_body": False}])
+
+        async def again() -> Any:
+            return next(first, None) or await receive()
+
+        await manager.handle_request(scope, again if body else receive, send)
+
+    listener = socket.create_server(("127.0.0.1", 0))
+    print(listener.getsockname()[1], flush=True)  # noqa: T201  # the test reads it
+    async with manager.run():
+        config = uvicorn.Config(serve, log_level="critical", lifespan="off")
+        await uvicorn.Server(config).serve(sockets=[listener])
+
+
 async def main() -> None:
     """Serve until stdin ends."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--name", default="docs")
     parser.add_argument("--mode", default="")
     parser.add_argument("--handshake", action="store_true")
+    parser.add_argument("--http", action="store_true")
     chosen = parser.parse_args()
     server = Offering(chosen.name, chosen.mode, handshake=chosen.handshake).server()
+    if chosen.http:
+        await serve_http(server, handshake=chosen.handshake)
+        return
     async with stdio_server() as (source, stdout):
         sink: Any = WrongShapes(stdout) if chosen.mode == "shapes" else stdout
         if not chosen.handshake:
