@@ -7,7 +7,7 @@ import logging
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
@@ -200,7 +200,14 @@ class LoadedBundle:
         listed = ((tool.name, tool.wire) for tool in listing.tools if passes_filter(entry, tool.name))
         from octoc.runtime.servers.drift import ListingDrift, drift_between
 
-        drift = drift_between(self.catalog.compiled(entry.name), listed)
+        compiled = self.catalog.compiled(entry.name)
+        offers: list[tuple[str, Mapping[str, Any]]] = []
+        if listing.offers or listing.features:
+            # A bundle of servers that offer only tools records nothing to compare with.
+            recorded = self.opened.offers.offers
+            compiled.update({f"{one.kind} {one.name}": one.wire for one in recorded if one.server == entry.name})
+            offers = [(f"{one.kind} {one.name}", one.wire) for one in listing.offers if recorded]
+        drift = drift_between(compiled, [*listed, *offers])
         if drift == self._drift.get(entry.name, ListingDrift()):
             return
         self._drift[entry.name] = drift

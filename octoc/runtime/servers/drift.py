@@ -12,7 +12,10 @@ from octoc.lists import name_list
 
 @attrs.frozen(kw_only=True)
 class ListingDrift:
-    """Bare tool names, sorted: tools that the bundle lacks, that the server lacks, and that differ."""
+    """Names, sorted, that the bundle lacks, that the server lacks, and of what differs.
+
+    Tools have their bare name, offers also their kind, as `resource file:///notes.md`.
+    """
 
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
@@ -29,7 +32,7 @@ class ListingDrift:
 def drift_between(
     compiled: Mapping[str, Mapping[str, Any]], listed: Iterable[tuple[str, Mapping[str, Any]]]
 ) -> ListingDrift:
-    """Compare tools by name and wire object, without `_meta`, which may differ in each answer."""
+    """Compare tools and offers by name and wire object, without `_meta`, which may differ in each answer."""
     now = dict(listed)
     both = now.keys() & compiled.keys()
     return ListingDrift(

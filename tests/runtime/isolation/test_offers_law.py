@@ -154,7 +154,8 @@ def built(root: Path, offered: Offered, only: set[tuple[str, str, str]] | None, 
             wires["resources"].append({"uri": SECRET, "name": "secret"})
         builder.snapshot(server, ["t"], features=("completions", "subscribe"), **wires)
     if only is not None:
-        builder.agent(agent, type="worker", tools=[f"{server}/t" for server in offered.servers], **entries(only))
+        named: Any = entries(only)
+        builder.agent(agent, type="worker", tools=[f"{server}/t" for server in offered.servers], **named)
         return _bundle(builder)
     for name in AGENTS:
         builder.agent(name)

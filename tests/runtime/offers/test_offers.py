@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-from octoc.results import ToolFailure
+import pytest
+
+from octoc.plugin import Host
+from octoc.results import Caller, ToolFailure
 from octoc.runtime import Completion, LogMessage, LogWish, PromptMessages, ResourceContents, Runtime
 
+from .conftest import offers
+
 if TYPE_CHECKING:
-    from tests.runtime.offers.conftest import Offering
+    from .conftest import Offering
 
 
 def test_a_session_lists_reads_and_fills(offering: Offering) -> None:
@@ -152,4 +158,119 @@ def test_log_messages_reach_the_call_that_wants_them(offering: Offering) -> None
         assert (await session.call("docs__touch", touch)).ok
         assert len(heard) == 1
 
+    offering.server("docs").run(scenario)
+
+
+@pytest.mark.parametrize("mode, kind", [("fails", "bad_request"), ("hangs", "timeout"), ("shapes", "protocol")])
+def test_a_fault_of_a_server_is_a_value_and_stops_nothing_else(offering: Offering, mode: str, kind: str) -> None:
+    """A server that fails, hangs or answers wrong shapes fails its own requests; the other server answers."""
+
+    async def scenario(runtime: Runtime) -> None:
+        session = runtime.session()
+        for outcome in (await session.read_resource("bad://readme"), await session.get_prompt("bad__greet")):
+            assert isinstance(outcome, ToolFailure)
+            assert outcome.kind == kind
+            assert outcome.rpc_code == (-32603 if mode == "fails" else None)
+        assert (await session.read_resource("docs://readme")).ok
+        assert (await session.call("bad__touch", {"uri": "bad://readme"})).ok
+
+    timeout = {"timeout": 1.5} if mode == "hangs" else {}
+    offering.builder.settings("servers", bad=timeout)
+    offering.server("docs").server("bad", "--mode", mode).run(scenario)
+
+
+def test_a_long_text_is_cut_as_a_result_is(offering: Offering) -> None:
+    """A long resource or prompt keeps its shape, says what is missing, and can be read whole by its handle."""
+
+    async def scenario(runtime: Runtime) -> None:
+        session = runtime.session()
+        read = await session.read_resource("docs://readme")
+        assert isinstance(read, ResourceContents)
+        assert read.truncations
+        assert len(read.text) < 41_000
+        assert all(one["uri"] == "docs://readme" for one in read.contents)
+        assert read.handle is not None
+        page = await session.call("read_result", {"handle": read.handle, "offset": 60_000})
+        assert page.ok
+        filled = await session.get_prompt("docs__greet", {"who": "Ada"})
+        assert isinstance(filled, PromptMessages)
+        assert filled.truncations
+        assert sum(len(one["content"]["text"]) for one in filled.messages) < 41_000
+        assert {one["role"] for one in filled.messages} == {"user"}
+
+    offering.server("docs", "--mode", "large").run(scenario)
+
+
+def test_a_question_during_a_request_reaches_the_host(offering: Offering) -> None:
+    """A server that asks before it answers a read or a prompt gets the answer of the host."""
+
+    async def elicit(server: str, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        assert (server, params["message"]) == ("docs", "Which name?")
+        return {"action": "accept", "content": {"name": "Ada"}}
+
+    async def scenario(runtime: Runtime) -> None:
+        session = runtime.session()
+        read = await session.read_resource("docs://readme")
+        assert isinstance(read, ResourceContents)
+        assert read.text == "for Ada"
+        filled = await session.get_prompt("docs__greet")
+        assert isinstance(filled, PromptMessages)
+        assert filled.messages[0]["content"]["text"] == "greet Ada by docs"
+
+    offering.server("docs", "--mode", "asks").run(scenario, host=Host(elicit=elicit))
+
+
+def test_requests_count_in_a_quota(offering: Offering) -> None:
+    """A quota of calls also limits reads."""
+
+    async def scenario(runtime: Runtime) -> None:
+        session = runtime.session()
+        assert (await session.read_resource("docs://readme")).ok
+        refused = await session.get_prompt("docs__review")
+        assert isinstance(refused, ToolFailure)
+        assert refused.kind == "rate_limited"
+
+    offering.builder.settings("quota", calls=1)
+    offering.server("docs").run(scenario)
+
+
+def test_drift_covers_offers(offering: Offering, caplog: pytest.LogCaptureFixture) -> None:
+    """A server whose resources are others than recorded is reported like one with other tools."""
+
+    async def scenario(runtime: Runtime) -> None:
+        session = runtime.session()
+        assert (await session.call("docs__touch", {"uri": "docs://readme"})).ok
+        for _ in range(500):
+            if runtime.drift("docs"):
+                break
+            await asyncio.sleep(0.02)
+        drift = runtime.drift("docs")
+        assert drift.removed == ("resource docs://gone",)
+        assert "resource docs://readme" in drift.changed
+        assert "resource docs://gone" in caplog.text
+
+    offering.server("docs")
+    lists: Any = offers("docs")
+    lists["resources"].append({"uri": "docs://gone", "name": "gone"})
+    offering.builder.snapshot("docs", ["touch"], features=("completions",), **lists)
+    offering.run(scenario)
+
+
+def test_an_agent_of_another_tenant_does_not_exist(offering: Offering) -> None:
+    """A caller of another tenant gets for every name what an unknown name gets."""
+
+    async def scenario(runtime: Runtime) -> None:
+        session = runtime.session("cfo", tenant="acme")
+        assert [one.uri for one in session.resources()] == ["docs://readme", "docs://logo"]
+        other = Caller(agent="cfo", tenant="other")
+        hidden = await session.read_resource("docs://readme", caller=other)
+        unknown = await session.read_resource("docs://nowhere", caller=other)
+        assert isinstance(hidden, ToolFailure)
+        assert isinstance(unknown, ToolFailure)
+        assert hidden.message.replace("readme", "nowhere") == unknown.message
+        assert not (await session.get_prompt("docs__greet", caller=other)).ok
+
+    offering.builder.agent("cfo")
+    offering.builder.settings("tenants", acme={})
+    offering.builder.settings("areas", finance={"tenant": "acme", "agents": ["cfo"]})
     offering.server("docs").run(scenario)
