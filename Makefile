@@ -13,8 +13,9 @@ NODE_CLIENTS := @modelcontextprotocol/sdk@1.32.2 @modelcontextprotocol/client@2.
 LANGCHAIN := langchain-mcp-adapters==0.3.2
 # octoc finds the secrets that these rules find. Exact: another version finds other things.
 NODE_SCANNERS := @secretlint/core@13.0.7 @secretlint/secretlint-rule-preset-recommend@13.0.7
-# The official conformance suite, and the Node.js that it wants. Only `make conformance` installs them.
-NODE22 := node@22.23.3 @modelcontextprotocol/conformance@0.2.0-alpha.12
+# The official conformance suite and more clients, with the Node.js that they want. Only `make conformance` installs them.
+NODE22 := node@22.23.3 @modelcontextprotocol/conformance@0.2.0-alpha.12 @anthropic-ai/claude-code@2.1.330 \
+    @modelcontextprotocol/inspector@2.12.0 mcp-remote@0.15.1 @openai/agents@0.20.0 @ai-sdk/mcp@2.0.99
 
 MINUTES ?= 10
 
@@ -23,7 +24,7 @@ MINUTES ?= 10
 help:
 	@echo "make demo    build the demo workspace, route three messages, call two tools"
 	@echo "make test    run every test (ARGS='-k name' passes options to pytest; -n 0: in one process)"
-	@echo "make conformance  run the official conformance suite of MCP against octoc serve"
+	@echo "make conformance  run the official conformance suite of MCP, and clients that want Node.js 22, on octoc serve"
 	@echo "make fuzz    look for new counterexamples of the property tests (MINUTES=10, ARGS='tests/runtime/isolation')"
 	@echo "make snapshots  rewrite tests/snapshots: what users and models see, as files"
 	@echo "make lint    ruff: rules and format    make format    let ruff repair both"
@@ -82,7 +83,7 @@ $(VENV)/.node22: Makefile
 	@touch $@
 
 conformance: $(STAMP) $(VENV)/.node22
-	$(BIN)/python -m pytest plugins/octoc-serve/tests/test_conformance.py $(ARGS)
+	$(BIN)/python -m pytest plugins/octoc-serve/tests/test_conformance.py plugins/octoc-serve/tests/test_real_clients.py $(ARGS)
 
 # New seeds, which `make test` never has: what fails here becomes a fixed example there. No part of CI.
 fuzz: $(STAMP)

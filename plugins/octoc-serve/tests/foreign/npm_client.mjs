@@ -9,6 +9,7 @@ const asked = JSON.parse(process.argv[2]);
 const modern = asked.package === "client";
 const load = (path) => import(pathToFileURL(`${asked.modules}/@modelcontextprotocol/${path}`).href);
 const { Client } = await load(modern ? "client/dist/index.mjs" : "sdk/dist/esm/client/index.js");
+const elicitation = modern ? "elicitation/create" : (await load("sdk/dist/esm/types.js")).ElicitRequestSchema;
 
 async function transport() {
   if (asked.command) {
@@ -26,9 +27,14 @@ const client = new Client(
   { name: "npm", version: "1" },
   {
     ...(modern ? { versionNegotiation: { mode: "auto" } } : {}),
+    ...(asked.task === "offers" ? { capabilities: { elicitation: {} } } : {}),
     listChanged: { tools: { autoRefresh: true, debounceMs: 0, onChanged: (error, tools) => changed({ error, tools }) } },
   },
 );
+if (asked.task === "offers") {
+  const content = { username: "octo", email: "octo@example.com" };
+  client.setRequestHandler(elicitation, () => ({ action: "accept", content }));
+}
 const text = (result) => result.content.filter((part) => part.type === "text").map((part) => part.text).join("\n");
 const call = (name, args, options) => client.callTool({ name, arguments: args }, ...(modern ? [] : [undefined]), options);
 const names = async () => (await client.listTools()).tools.map((tool) => tool.name);
@@ -58,6 +64,19 @@ const tasks = {
       long: text(long),
       page: text(page),
       done: text(done),
+    };
+  },
+  // Lists, searches, calls, reads a resource, fills a prompt and answers a question.
+  async offers() {
+    return {
+      tools: await names(),
+      found: text(await call("find_tools", { query: "simple text" })),
+      called: text(await call("call_mcp_tool", { tool_name: "test_simple_text", arguments: {} })),
+      resources: (await client.listResources()).resources.map((one) => one.uri),
+      resource: (await client.readResource({ uri: "test://static-text" })).contents[0].text,
+      prompts: (await client.listPrompts()).prompts.map((one) => one.name),
+      prompt: (await client.getPrompt({ name: "test_simple_prompt" })).messages[0].content.text,
+      answered: text(await call("call_mcp_tool", { tool_name: "test_elicitation", arguments: { message: "Who?" } })),
     };
   },
   // Lists, calls what it has, and asks for what it does not have.
