@@ -119,7 +119,7 @@ class Dialect:
         key_schemas: JSON Schemas of keys of a server whose values differ from octoc's.
         shape: what else changes a client's definition, `(entry)`; an `Entry` of `inputs/mcp/convert.py`.
         replacements: patterns in texts, and what replaces them: a client's references as octoc's.
-        own_references: what stands in references `${…}` that the client alone replaces, as a pattern.
+        own_references: a pattern of references such as `${…}` and `$(…)` that the client alone replaces.
         hints: keys that other clients read and this one does not -> what to write instead.
         secret_advice: how a secret stays out of the file, where the client has no references.
         adds_to_others: no workspace names the file: it adds to servers that other files define, or has one agent's.

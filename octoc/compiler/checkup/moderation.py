@@ -12,12 +12,16 @@ from octoc.diagnostics.model import Diagnostic
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.check import UNKNOWN_FIELD, UNUSUAL_AGENT_NAME
 from octoc.diagnostics.rules.claude import NAMED_FILE_MISSING
-from octoc.diagnostics.rules.resolve import KNOWN_TOKEN
+from octoc.diagnostics.rules.lint_mcp import UNSET_IN_SHELL, UNSUPPORTED_CONNECTION
+from octoc.diagnostics.rules.resolve import KNOWN_TOKEN, TWO_CREDENTIALS
 
 _CONVENTION = 5
 """Least files with one unknown key that make it the owner's own."""
 _ALWAYS = frozenset({KNOWN_TOKEN})
 """Rules that mean the same in an example."""
+
+_OF_OCTOC = frozenset({TWO_CREDENTIALS, UNSET_IN_SHELL, UNSUPPORTED_CONNECTION})
+"""Rules on what octoc's runtime does with a server: without an octoc.toml, the file's own client starts it."""
 
 
 def moderated(diagnostics: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
@@ -36,7 +40,12 @@ def _moderated(one: Diagnostic, conventions: set[str]) -> Diagnostic:
     file = one.span.file
     # Other frameworks have an AGENT.md, too, with names of their own form.
     is_frameworks = one.rule is UNUSUAL_AGENT_NAME and file.endswith(f"/{AGENT_FILE}") and not file.startswith(".")
-    if is_frameworks or is_template(file) or (one.rule is UNKNOWN_FIELD and one.subject in conventions):
+    if (
+        one.rule in _OF_OCTOC
+        or is_frameworks
+        or is_template(file)
+        or (one.rule is UNKNOWN_FIELD and one.subject in conventions)
+    ):
         return attrs.evolve(one, severity=Severity.INFO)
     if is_example(file):
         is_broken = one.severity is Severity.ERROR and one.rule is not NAMED_FILE_MISSING

@@ -50,7 +50,7 @@ def reference_secrets(server: ServerSource, sink: DiagnosticSink, dialect: Diale
         if next(known_tokens(text), None) is not None:  # the read stage reports it, as in every file
             return f"${{{variable}}}"
         form = dialect.variable_named(variable)
-        instead = dialect.secret_advice or f"write `{form}` in its place, as the bundle does"
+        instead = dialect.secret_advice or f"write `{form}` in its place"
         sink.report(
             LITERAL_SECRET,
             f"server `{server.name}` has a literal secret in {what}",

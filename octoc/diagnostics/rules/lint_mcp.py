@@ -52,6 +52,13 @@ UNSUPPORTED_CONNECTION = rule(
     Severity.WARNING,
     kinds=groups.SERVERS,
 )
+ADDRESS_NOT_HTTP = rule(
+    "OCT748",
+    "address-not-http",
+    "The address of a server is not one of HTTP.",
+    Severity.WARNING,
+    kinds=groups.SERVERS,
+)
 ABSOLUTE_PATH = rule(
     "OCT447",
     "absolute-path",

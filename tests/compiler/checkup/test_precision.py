@@ -184,6 +184,12 @@ def test_a_rule_on_skills_may_be_of_a_prefix(tmp_path: Path) -> None:
         ("plugins/acme/agents/speed.md", AGENT.format(name="speed", more="permissionMode: acceptEdits\n")),
         (".kiro/agents/reviewer.json", '{"name": "reviewer", "tools": ["fs_read", "fsRead"]}'),
         (".mcp.json", '{"mcpServers": {"a": {"command": "a-mcp", "timeout_ms": 5000}}}'),
+        ("crush.json", '{"mcp": {"a": {"type": "http", "url": "https://a.example", "headers": {"A": "$(pass a)"}}}}'),
+        (
+            "opencode.json",
+            '{"mcp": {"a": {"type": "remote", "url": "https://a", "oauth": {}, "headers": {"Authorization": "x"}}}}',
+        ),
+        (".mcp.json", '{"mcpServers": {"a": {"command": "sh", "args": ["-c", "a-mcp --root $A_ROOT"]}}}'),
         (".claude/skills/_template/SKILL.md", "---\nname: template\ndescription: Copy me\n---\nText.\n"),
         (".claude/skills/look/SKILL.md", "---\nname: look\ndescription: Looks\ndomain: security\n---\nLook.\n"),
         (".claude/agents/reviewer.md", "You are an agent that reviews changes.\n"),

@@ -23,5 +23,6 @@ CRUSH = Dialect(
     key_schemas={"timeout": {"description": "Time limit of one call in seconds.", "type": "number"}},
     shape=timeout_in_seconds,
     replacements=((r"\$([A-Za-z_]\w*)", r"${\1}"),),
+    own_references=r"\$[({].+",
     hints={"environment": "call it `env`", "enabled": "write `disabled` instead"},
 )

@@ -19,7 +19,7 @@ VSCODE = Dialect(
     takes_numbers=True,
     declares_inputs=True,
     takes_plain_references=False,
-    own_references=r"(?:config|command|workspaceFolder):.+|cwd|execPath|lineNumber|selectedText|(?:relativeF|f)ile\w*",
+    own_references=r"\$\{(?:(?:config|command|workspaceFolder):.+|cwd|execPath|lineNumber|selectedText|\w*[fF]ile\w*)\}",
     variable="${env:NAME}",
     variable_with_default="",
 )

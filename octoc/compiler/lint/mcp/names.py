@@ -13,6 +13,7 @@ from octoc.compiler.resolve.definitions import definitions
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.lint_mcp import (
+    ADDRESS_NOT_HTTP,
     DEPRECATED_TRANSPORT,
     RESERVED_SERVER_NAME,
     UNSUPPORTED_CONNECTION,
@@ -58,7 +59,7 @@ def check_names(build: Build, sink: DiagnosticSink) -> None:
             )
 
 
-@lint_check(DEPRECATED_TRANSPORT, UNSUPPORTED_CONNECTION)
+@lint_check(ADDRESS_NOT_HTTP, DEPRECATED_TRANSPORT, UNSUPPORTED_CONNECTION)
 def check_connections(workspace: LintRun, sink: DiagnosticSink) -> None:
     """Report deprecated transports, and servers that no transport of octoc can connect."""
     registered = transport_kinds(workspace.plugins)
@@ -77,16 +78,15 @@ def check_connections(workspace: LintRun, sink: DiagnosticSink) -> None:
         scheme = _SCHEME.match(server.url or "")
         if scheme is not None and scheme[1].lower() not in _SCHEMES:
             sink.report(
-                UNSUPPORTED_CONNECTION,
-                f"the address of server `{server.name}` begins with `{scheme[1]}://`, "
-                "which no transport that comes with octoc supports",
+                ADDRESS_NOT_HTTP,
+                f"the address of server `{server.name}` begins with `{scheme[1]}://`, which is not of HTTP",
                 at=server.place.child("url"),
                 help="use an address that begins with `https://`",
                 severity=Severity.INFO if definition.dialect == VSCODE and scheme[1] in _SOCKETS else None,
             )
         elif scheme is None and _HOST_FIRST.match((server.url or "").strip() or "-://"):
             sink.report(
-                UNSUPPORTED_CONNECTION,
+                ADDRESS_NOT_HTTP,
                 f"the address of server `{server.name}` has no scheme",
                 at=server.place.child("url"),
                 help="begin it with `https://`",

@@ -116,12 +116,12 @@ def _unexpanded(text: str, references: list[tuple[int, int]], dialect: Dialect) 
         if not _is_inside(match.start(), references):
             yield _Unexpanded(start=match.start(), end=match.end(), label=match[0], variable=match["name"])
     for match in _BRACED.finditer(text):
-        if not _is_inside(match.start(), references):
-            if dialect.own_references and re.fullmatch(dialect.own_references, match["inside"]):
-                continue
+        if not (_is_inside(match.start(), references) or _is_own(match[0], dialect)):
             label = match[0] if _SHOWABLE.match(match["inside"]) else "${…}"
             yield _Unexpanded(start=match.start(), end=match.end(), label=label)
     for match in _COMMAND.finditer(text):
+        if _is_own(match[0], dialect):
+            continue
         label = match[0] if _SHOWABLE.match(match["inside"]) else "$(…)"
         yield _Unexpanded(
             start=match.start(),
@@ -142,6 +142,10 @@ def _unexpanded(text: str, references: list[tuple[int, int]], dialect: Dialect) 
                 problem="has no closing brace, and is passed on as it is",
                 can_fix=end == len(text),
             )
+
+
+def _is_own(written: str, dialect: Dialect) -> bool:
+    return bool(dialect.own_references) and re.fullmatch(dialect.own_references, written) is not None
 
 
 def _unclosed(text: str, dialect: Dialect) -> list[tuple[int, str]]:

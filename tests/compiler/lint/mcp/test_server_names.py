@@ -51,9 +51,6 @@ def test_a_reserved_name_is_reserved_by_one_client(lint: Lint) -> None:
             [("OCT446", '"oauth"')],
         ),
         ({"command": "x", "auth": {"type": "oauth"}}, [("OCT446", '"auth"')]),
-        ({"type": "http", "url": "unix:///run/mcp.sock"}, [("OCT446", '"unix:///run/mcp.sock"')]),
-        ({"type": "http", "url": "h.example/mcp"}, [("OCT446", '"h.example/mcp"')]),
-        ({"type": "http", "url": "localhost:8080"}, [("OCT446", '"localhost:8080"')]),
         ({"type": "http", "url": "https://h.example"}, []),
         ({"type": "http", "url": "${BASE}/mcp"}, []),
         ({"type": "sse", "url": "https://h.example/sse", "disabled": True}, []),
@@ -62,6 +59,12 @@ def test_a_reserved_name_is_reserved_by_one_client(lint: Lint) -> None:
 def test_how_a_server_is_reached(lint: Lint, entry: dict[str, Any], shown: list[tuple[str, str]]) -> None:
     """A deprecated or unknown transport is marked where the file names it."""
     assert lint(servers={"s": entry}).shown() == shown
+
+
+@pytest.mark.parametrize("url", ["unix:///run/mcp.sock", "h.example/mcp", "localhost:8080"])
+def test_an_address_that_is_not_of_http(lint: Lint, url: str) -> None:
+    """An address without a scheme, or with one of another kind, is marked."""
+    assert lint(servers={"s": {"type": "http", "url": url}}).shown("OCT748") == [("OCT748", f'"{url}"')]
 
 
 @pytest.mark.parametrize(
