@@ -12,6 +12,7 @@ from octoc.credentials import credentials_in
 from octoc.diagnostics.rule import Severity
 
 AGENT = "---\nname: {name}\ndescription: Reviews a change\n{more}---\nYou review.\n"
+HEADERS = '"headers": {"Authorization": "{env:A}"}'
 PLUGIN = '{"name": "acme", "version": "1.0.0", "description": "d", "author": {"name": "a"}}'
 
 
@@ -187,7 +188,7 @@ def test_a_rule_on_skills_may_be_of_a_prefix(tmp_path: Path) -> None:
         ("crush.json", '{"mcp": {"a": {"type": "http", "url": "https://a.example", "headers": {"A": "$(pass a)"}}}}'),
         (
             "opencode.json",
-            '{"mcp": {"a": {"type": "remote", "url": "https://a", "oauth": {}, "headers": {"Authorization": "x"}}}}',
+            '{"mcp": {"a": {"type": "remote", "url": "https://a.example", "oauth": {}, ' + HEADERS + "}}}",
         ),
         (".mcp.json", '{"mcpServers": {"a": {"command": "sh", "args": ["-c", "a-mcp --root $A_ROOT"]}}}'),
         (".claude/skills/_template/SKILL.md", "---\nname: template\ndescription: Copy me\n---\nText.\n"),
