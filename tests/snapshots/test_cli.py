@@ -24,7 +24,7 @@ MASKS = (
     (re.compile(r"octoc_[A-Za-z0-9_-]{24,}"), "<token>"),
     (re.compile(r"token `[0-9a-f]{8}`"), "token `<id>`"),
     (re.compile(r"[\d,]+ bytes, [0-9a-f]{16}\b"), "<size> bytes, <digest>"),
-    (re.compile(r"\b[0-9a-f]{16,64}\b"), "<digest>"),
+    (re.compile(r"(?<!\.)\b[0-9a-f]{16,64}\b"), "<digest>"),
     (re.compile(r"\b\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?(\.\d+)?([+-]\d\d:\d\d|Z)?"), "<time>"),
     (re.compile(r'("size": )\d+'), r"\1<size>"),
     (re.compile(r"[+-]?\b\d+\.\d{2,}(e-\d+)?\b"), "<score>"),
