@@ -14,6 +14,7 @@ import yaml
 from octoc.compiler.inputs.agents.clients import AgentDialect
 from octoc.compiler.inputs.mcp.servers import MCP
 from octoc.compiler.inputs.registry import FileForm
+from octoc.compiler.inputs.settings.clients import SettingsDialect
 from octoc.data import schemas_dir
 from octoc.plugin.file_kinds import NO_DIALECT
 
@@ -46,6 +47,10 @@ def sample(form: FileForm, chance: random.Random) -> bytes:
 def _schema_of(form: FileForm) -> Mapping[str, Any]:
     if isinstance(form.dialect, AgentDialect):
         return form.dialect.schema
+    if isinstance(form.dialect, SettingsDialect):
+        named = (*form.dialect.files, *form.dialect.tools, *form.dialect.texts)
+        own = form.dialect.schema.get("properties", {})
+        return {"type": "object", "properties": {**{path[0]: {} for path in named}, **own}}
     is_client = form.kind is MCP and form.dialect is not NO_DIALECT
     name = f"clients/{form.dialect.name}" if is_client else form.kind.name
     schema: Mapping[str, Any] = json.loads((schemas_dir() / f"{name}.v1.json").read_bytes())
