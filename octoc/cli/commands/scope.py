@@ -101,6 +101,9 @@ def _print_agent(scope: ScopeReport, build: Build, locate: Callable[[Place], Spa
             click.echo()
             rows = [(one.name, "from the start" if one.boot else "", _why(one.reasons, locate)) for one in found]
             print_table(title, (title, "", "why"), rows)
+    if scope.offers:
+        click.echo()
+        print_table("resources and prompts", ("kind", "name"), [tuple(one.split(" ", 1)) for one in scope.offers])
     if scope.excluded:
         click.echo()
         exclusions = [(one.pattern, one.by, _at(locate(one.place)), one.reason) for one in scope.excluded]
@@ -138,6 +141,7 @@ def _agent_json(scope: ScopeReport, locate: Callable[[Place], Span]) -> dict[str
         "tenants": list(scope.tenants),
         "settings": _settings(scope),
         "tools": [_reached_json(one, locate) for one in scope.tools],
+        "offers": list(scope.offers),
         "capabilities": [_named_json(one, locate) for one in scope.capabilities],
         "skills": [_named_json(one, locate) for one in scope.skills],
         "excluded": [_excluded_json(one, locate) for one in scope.excluded],

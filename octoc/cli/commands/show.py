@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Entries = list[dict[str, Any]]
 
-SECTIONS = ("capabilities", "agents", "skills", "servers", "tools", "tokens")
+SECTIONS = ("capabilities", "agents", "skills", "servers", "tools", "resources", "prompts", "tokens")
 _DEFAULT = ("agents", "tools", "tokens")
 
 
@@ -54,9 +54,10 @@ def command(
 ) -> int:
     """Show what is in the bundle.
 
-    SECTIONS are any of capabilities, agents, skills, servers, tools, tokens. Default: agents, tools and tokens; with
-    --json all. --cache shows the tokens and bytes of the tool block that stay unchanged between turns, what each
-    activation appends, and what it evicts. --context shows each part of the model's context and its source.
+    SECTIONS are any of capabilities, agents, skills, servers, tools, resources, prompts, tokens. Default: agents,
+    tools and tokens; with --json all. --cache shows the tokens and bytes of the tool block that stay unchanged
+    between turns, what each activation appends, and what it evicts. --context shows each part of the model's
+    context and its source.
     """
     from octoc.cli.workspace import target_of, with_runtime
 
@@ -175,6 +176,35 @@ def _tools(runtime: Runtime, agent: str | None) -> Entries:
     ]
 
 
+def _resources(runtime: Runtime, agent: str | None) -> Entries:
+    """Resources and templates: those of an agent, or all of the bundle with the server's own names."""
+    return [
+        {"server": server, "uri": name, "name": wire.get("name", ""), "description": wire.get("description", "")}
+        for kind, server, name, wire in _offers(runtime, agent)
+        if kind != "prompt"
+    ]
+
+
+def _prompts(runtime: Runtime, agent: str | None) -> Entries:
+    return [
+        {"server": server, "name": name, "description": wire.get("description", "")}
+        for kind, server, name, wire in _offers(runtime, agent)
+        if kind == "prompt"
+    ]
+
+
+def _offers(runtime: Runtime, agent: str | None) -> list[tuple[str, str, str, Mapping[str, Any]]]:
+    """Return (kind, server, name, wire object) of each offer."""
+    if agent is None:
+        return [(offer.kind, offer.server, offer.name, offer.wire) for offer in runtime.opened.offers.offers]
+    session = runtime.owners_session(agent)
+    return [
+        *(("resource", one.server, one.uri, one.wire) for one in session.resources()),
+        *(("template", one.server, one.uri_template, one.wire) for one in session.resource_templates()),
+        *(("prompt", one.server, one.name, one.wire) for one in session.prompts()),
+    ]
+
+
 def _tokens(runtime: Runtime, agent: str | None) -> dict[str, Any]:
     """Per agent: every schema of its registry in the prompt, against the tools and the prompt text that octoc gives."""
     import json
@@ -218,6 +248,8 @@ _READERS: dict[str, Callable[[Runtime, str | None], Any]] = {
     "skills": _skills,
     "servers": _servers,
     "tools": _tools,
+    "resources": _resources,
+    "prompts": _prompts,
     "tokens": _tokens,
 }
 
@@ -253,6 +285,14 @@ def _print(found: dict[str, Any]) -> None:
             lambda e: (e["name"], e["transport"], e["tools"], "listed" if e["listed"] else "unlisted"),
         ),
         "tools": (("tool", "description"), lambda e: (e["id"], one_line(e["description"]))),
+        "resources": (
+            ("resource", "server", "description"),
+            lambda e: (e["uri"], e["server"], one_line(e["description"])),
+        ),
+        "prompts": (
+            ("prompt", "server", "description"),
+            lambda e: (e["name"], e["server"], one_line(e["description"])),
+        ),
         "tokens": (
             ("agent", "tools", "everything bound", "octoc's tools", "octoc"),
             lambda e: (e["name"], e["tools"], e["everything"], e["octoc_tools"], e["octoc"]),

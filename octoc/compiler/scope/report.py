@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import attrs
 
 from octoc.bundle.model import AgentSettings, Registry
+from octoc.bundle.offers import Offer
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.located import Located
 from octoc.compiler.model.scopes import AgentPlacement, ReachStep, Scopes
@@ -67,6 +68,8 @@ class ScopeReport:
     tools: tuple[ReachedTool, ...] = ()
     capabilities: tuple[ScopedEntity, ...] = ()
     skills: tuple[ScopedEntity, ...] = ()
+    offers: tuple[str, ...] = ()
+    """`resource server/URI`, `template server/URI-template` and `prompt server/name`."""
     excluded: tuple[Excluded, ...] = ()
     settings: AgentSettings = attrs.field(factory=AgentSettings)
 
@@ -102,9 +105,15 @@ def _scope(build: Build, agent: str, limits: CeilingScopes) -> ScopeReport:
         skills=tuple(
             ScopedEntity(name=name, reasons=_naming(agent, "skills", name, scopes)) for name in registry.skills
         ),
+        offers=tuple(f"{one.kind} {one.server}/{one.name}" for one in _offers(build, agent)),
         excluded=tuple(_excluded(build, agent, scopes)),
         settings=member.settings,
     )
+
+
+def _offers(build: Build, agent: str) -> Iterator[Offer]:
+    found = build.scoped.offers
+    return (found.offers[number] for number in found.of(agent).offers)
 
 
 def who_can(build: Build, tool: str) -> tuple[tuple[tuple[str, ReachedTool], ...], tuple[Diagnostic, ...]]:
@@ -158,7 +167,7 @@ def _excluded(build: Build, agent: str, scopes: Scopes) -> Iterator[Excluded]:
                 yield Excluded(pattern=entry.value, by="disallowedTools", place=entry.place)
     for deny in scopes.deny:
         if agent in deny.agents:
-            for entry in deny.source.tools:
+            for entry in (*deny.source.tools, *deny.source.resources, *deny.source.prompts):
                 yield Excluded(pattern=entry.value, by="deny", place=entry.place, reason=deny.source.reason)
     named = {*registry.capabilities, *registry.reserved, *registry.boot}
     brought = {grant.server for one in resolved.capabilities if one.name in named for grant in one.grants}

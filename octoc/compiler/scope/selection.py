@@ -114,7 +114,8 @@ def _targets(
     named = qualified(text, servers)
     if named is not None:
         name, glob = named
-        if not servers[name].listed or any(glob_matches(glob, tool.tool) for tool in reach[name].tools):
+        has_offers = glob == "*" and bool(servers[name].offers)  # a server may have resources and no tools
+        if not servers[name].listed or has_offers or any(glob_matches(glob, tool.tool) for tool in reach[name].tools):
             return [(name, glob)]
         _report_unknown(entry, agent, [str(tool) for tool in reach[name].tools], servers, sink)
         return None

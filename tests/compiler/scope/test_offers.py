@@ -158,3 +158,17 @@ def test_a_uri_of_two_servers_is_reported_and_the_first_counts(company: Compile)
 def test_a_workspace_without_offers_has_none(company: Compile) -> None:
     """Nothing is made for servers that only have tools."""
     assert not company(profile="allow").build.scoped.offers
+
+
+def test_a_server_may_have_offers_and_no_tools(company: Compile) -> None:
+    """Agents and grants that name all of such a server are right, and get its resources."""
+
+    def only_offers(builder: WorkspaceBuilder) -> None:
+        builder.snapshot("docs", [], **LISTS)
+        builder.agent("reader", type="worker", tools=["docs/*", "mail/send"])
+
+    text = '[[grants]]\nagents = ["cfo", "reader"]\ntools = ["docs/*", "mail/send"]\n'
+    made = company(text, settings=only_offers)
+    assert [one.rule.code for one in made.diagnostics if one.severity.name in ("ERROR", "WARNING")] == []
+    assert offers(made, "cfo") == EVERYTHING
+    assert offers(made, "reader") == EVERYTHING
