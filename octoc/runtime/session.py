@@ -92,6 +92,11 @@ class Session:
         return self.state.loaded.opened.text(self.agent.servers_prompt)
 
     @property
+    def host_tools(self) -> tuple[str, ...]:
+        """The tools of the agent that the host brings itself, such as `Read`, as its file names them."""
+        return self.agent.registry.host_tools
+
+    @property
     def capabilities(self) -> tuple[str, ...]:
         """The active capabilities, the first activated first; boot capabilities are not among them."""
         return self.state.active.names

@@ -291,14 +291,18 @@ def test_an_unbound_builtin_server_contributes_nothing(fleet: Fleet, caplog: pyt
             session = runtime.session()
             assert (await session.on_user_message("read the source file")).reason == "no-candidates"
             assert await session.activate("core") == (
-                "Capability 'core' enabled. Activated 0 server(s): \n"
-                "Tools available: none — nothing is bound to builtin server(s): core"
+                "Capability 'core' could not be activated: nothing is bound to builtin server `core`: "
+                'the host binds tools by `runtime.bind("core", tools)`, or a plugin does'
             )
+            assert session.capabilities == ()
+            refused = await runtime.call_direct("core", "say")
+            assert '`runtime.bind("core", tools)`' in refused.text
             found = await session.call("find_tools", {"query": "read"})
             assert found.text == "No tools found matching 'read'. Available servers: git"
 
     asyncio.run(run())
-    assert caplog.messages == ["nothing is bound to builtin server `core`: it contributes no tools"]
+    (logged,) = [record.getMessage() for record in caplog.records if record.levelno == logging.INFO]
+    assert logged.startswith("nothing is bound to builtin server `core`: the host binds tools by ")
 
 
 def _routed(fleet: Fleet) -> Fleet:

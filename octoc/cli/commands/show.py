@@ -127,6 +127,7 @@ def _agents(runtime: Runtime, agent: str | None) -> Entries:
             "proxy": entry.registry.searches,
             "capabilities": list(entry.registry.capabilities),
             "boot": list(entry.registry.boot),
+            "host_tools": list(entry.registry.host_tools),
         }
         for entry in (runtime.owners_session(name).agent for name in _agent_names(runtime, agent))
     ]
@@ -308,6 +309,9 @@ def _print(found: dict[str, Any]) -> None:
         if section == "skills" and not any("why" in entry for entry in entries):  # known for one agent only
             names, row = ("skill", "description"), lambda e: (e["name"], one_line(e["description"]))
         rows = [row(entry) for entry in entries]
+        if section == "agents" and any(entry["host_tools"] for entry in entries):
+            names = (*names, "host tools")
+            rows = [(*cells, " ".join(entry["host_tools"])) for cells, entry in zip(rows, entries, strict=True)]
         if section == "tokens" and any(entry["unrecorded"] for entry in entries):  # the cost of their tools is unknown
             names = (*names, "unrecorded servers")
             rows = [(*cells, entry["unrecorded"]) for cells, entry in zip(rows, entries, strict=True)]

@@ -151,9 +151,11 @@ class ToolSettings:
 class ServerSettings:
     """`[servers.NAME]`; None is the default, of `timeout` what the server's own file says. Times are seconds.
 
-    `tools` is by glob over bare names. Tables have no order: the most specific glob that matches counts.
+    `builtin` declares a builtin server of this name. `tools` is by glob over bare names. Tables have no order: the most
+    specific glob that matches counts.
     """
 
+    builtin: str | None = None
     timeout: float | None = None
     max_connections: int | None = None
     max_concurrent: int | None = None

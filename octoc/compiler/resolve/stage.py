@@ -23,7 +23,7 @@ from octoc.compiler.resolve.patterns import EVERY, grant_of, resolve_patterns
 from octoc.compiler.resolve.scopes.scopes import resolve_scopes
 from octoc.compiler.resolve.servers import OwnedDefinition, Servers, owner_of_file, resolve_servers
 from octoc.compiler.resolve.texts import resolve_expansions, resolve_needs
-from octoc.compiler.resolve.tuning import tuned
+from octoc.compiler.resolve.tuning import builtin_servers, tuned
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.resolve import DUPLICATE_AGENT, SHADOWED, UNKNOWN_SERVER
@@ -88,7 +88,12 @@ def resolved_of(build: Build, sink: DiagnosticSink) -> Resolved:
 def _definitions(
     build: Build, catalog: CapabilityCatalog, chosen: Iterable[ChosenProvider], agents: Iterable[AgentSource]
 ) -> Iterable[OwnedDefinition]:
-    """Return every definition in (precedence, path) order: MCP files, the workspace's agents, then tap by tap."""
+    """Return every definition by precedence: octoc.toml, MCP files, the workspace's agents, then tap by tap."""
+    settings = build.settings
+    yield from (
+        OwnedDefinition(source=server, owner=owner_of_file(settings.place.file), open=True)
+        for server in builtin_servers(settings)
+    )
     for file in build.sources.mcp_files:
         owner = owner_of_file(file.place.file)
         yield from (

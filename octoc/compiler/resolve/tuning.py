@@ -1,4 +1,4 @@
-"""Apply `[servers.NAME]` of octoc.toml to servers that other files define."""
+"""Apply `[servers.NAME]` of octoc.toml: it declares builtin servers, and sets how those of any file are used."""
 
 from __future__ import annotations
 
@@ -10,15 +10,26 @@ from octoc.bundle.model import ServerDefinition, ToolPolicy
 from octoc.compiler.fixes.edits import renamed
 from octoc.compiler.model.resolved import Server
 from octoc.compiler.model.settings import ServerSettings, WorkspaceSettings
+from octoc.compiler.model.source import ServerSource
 from octoc.compiler.resolve.bundle_fields import bundle_fields
 from octoc.compiler.resolve.servers import Servers
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.check import UNUSED_SETTING
-from octoc.diagnostics.rules.resolve import UNKNOWN_SERVER, UNKNOWN_TOOL
+from octoc.diagnostics.rules.resolve import BUILTIN_NAME, UNKNOWN_SERVER, UNKNOWN_TOOL
 from octoc.diagnostics.suggest import did_you_mean
 from octoc.lists import name_list
-from octoc.names import glob_matches
+from octoc.names import BUILTIN, glob_matches
+
+
+def builtin_servers(settings: WorkspaceSettings) -> list[ServerSource]:
+    """Return the builtin servers that octoc.toml declares."""
+    at = settings.place.child("servers")
+    return [
+        ServerSource(name=name, place=at.child(name), transport=BUILTIN)
+        for name, server in settings.servers.items()
+        if server.builtin is not None
+    ]
 
 
 def tuned(servers: Servers, defined: Iterable[str], settings: WorkspaceSettings, sink: DiagnosticSink) -> Servers:
@@ -68,6 +79,13 @@ def _there_are(names: Mapping[str, Server]) -> str:
 
 
 def _tuned(server: Server, settings: ServerSettings, at: Place, sink: DiagnosticSink) -> Server:
+    if settings.builtin not in {None, server.name}:
+        sink.report(
+            BUILTIN_NAME,
+            f"builtin server `{server.name}` is bound by its own name, not as `{settings.builtin}`",
+            at=at.child("builtin"),
+            help=f'write `builtin = "{server.name}"`, or call the table `[servers.{settings.builtin}]`',
+        )
     # Tools before the server's filter: a glob that matches a filtered tool is not a mistake.
     recorded = [tool.name for tool in server.snapshot.listing.tools] if server.snapshot is not None else []
     for glob in settings.tools:

@@ -76,6 +76,12 @@ BUILTIN_SERVER = rule(
     Severity.INFO,
     kinds=groups.SERVERS,
 )
+BUILTIN_NAME = rule(
+    "OCT790",
+    "builtin-name",
+    "`builtin` in `[servers.NAME]` is another name than the server's.",
+    kinds=groups.WORKSPACE,
+)
 TOOL_LEFT_OUT = rule(
     "OCT316",
     "tool-left-out",

@@ -20,6 +20,7 @@ from octoc.runtime import telemetry
 from octoc.runtime.activation.eviction import evictions_for, evictions_over_limits, no_room
 from octoc.runtime.activation.holding import hold, hold_base, release, release_all
 from octoc.runtime.cancellation import outlast
+from octoc.runtime.servers.bindings import unbound
 from octoc.secrets import redact
 
 if TYPE_CHECKING:
@@ -122,6 +123,8 @@ def _refusal(session: SessionState, entry: CapabilityEntry) -> str | None:
         return f"Capability '{entry.name}' has no [[mcp.servers]] and no [deps] — nothing to activate."
     if session.switching.ended:
         return _session_closed(entry.name)
+    if not entry.deps and not any(map(session.loaded.can_connect, servers_of(entry))):
+        return f"Capability '{entry.name}' could not be activated: {unbound(*servers_of(entry))}"
     return None if evictions_for(session, entry.name) is not None else no_room(session, entry.name)
 
 
@@ -278,10 +281,9 @@ def _enabled_text(
 ) -> str:
     if not entry.grants:
         return _deps_text(entry, deps)
-    unbound = [server for server in servers_of(entry) if server not in connected]
     aliases = map(session.tools.alias, session.tools.owned(entry.name))
-    if unbound and not connected:
-        tools = f"none — nothing is bound to builtin server(s): {', '.join(unbound)}"
+    if not connected:
+        tools = f"none — {unbound(*servers_of(entry))}"
     elif all(grant.globs == ("*",) for grant in entry.grants) and not session.tools.registry.confined:
         tools = ALL_TOOLS
     else:

@@ -6,12 +6,21 @@ import logging
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
+from octoc.lists import name_list
+
 if TYPE_CHECKING:
     from octoc.plugin import PythonTool
     from octoc.plugin.manager import Plugins
     from octoc.runtime.servers.builtin import BuiltinConnection
 
 logger = logging.getLogger("octoc.runtime")
+
+
+def unbound(*servers: str) -> str:
+    """Return the words for builtin servers without tools, and how to bind them."""
+    how = " and ".join(f'`runtime.bind("{server}", tools)`' for server in servers)
+    noun = "server" if len(servers) == 1 else "servers"
+    return f"nothing is bound to builtin {noun} {name_list(servers)}: the host binds tools by {how}, or a plugin does"
 
 
 class Bindings:
@@ -48,7 +57,7 @@ class Bindings:
                 tools = ()
             self._bound[server] = BuiltinConnection(server, tools) if tools else None
             if not tools:
-                logger.info("nothing is bound to builtin server `%s`: it contributes no tools", server)
+                logger.info("%s", unbound(server))
         return self._bound[server]
 
     def items(self) -> list[tuple[str, BuiltinConnection]]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from octoc.names import BUILTIN
+from octoc.runtime.servers.bindings import unbound
 from octoc.runtime.servers.connection import CLOSE_S, NewConnection
 from octoc.runtime.servers.unreachable import UnreachableError, unreachable
 
@@ -83,7 +84,7 @@ class Connector:
     def _builtin(self, entry: ServerEntry) -> BuiltinConnection:
         connection = self._bindings.of(entry.name)
         if connection is None:
-            raise unreachable("not_ready", f"nothing is bound to the builtin server `{entry.name}`", final=True)
+            raise unreachable("not_ready", unbound(entry.name), final=True)
         return connection
 
     async def _remote(

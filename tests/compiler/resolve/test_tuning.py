@@ -1,5 +1,6 @@
 """`[servers.NAME]` of octoc.toml reaches the bundle, and what it names has to be there."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,9 @@ import attrs
 from octoc.bundle.model import Bundle, ResultSettings, ServerEntry, ToolPolicy
 from octoc.bundle.reader import OpenBundle
 from octoc.compiler.workspace.build import BuildOutcome
+from octoc.plugin import PythonTool
 from octoc.plugin.manager import plugins_of
+from octoc.runtime import Runtime
 from octoc.testing import WorkspaceBuilder
 
 
@@ -29,7 +32,7 @@ def _told(outcome: BuildOutcome) -> list[tuple[str, str, str, str | None]]:
     return [
         (found.severity.name.lower(), found.rule.code, found.message, found.help)
         for found in outcome.diagnostics
-        if found.rule.code in {"OCT246", "OCT301", "OCT321"}
+        if found.rule.code in {"OCT246", "OCT301", "OCT321", "OCT790"}
     ]
 
 
@@ -180,4 +183,45 @@ def test_settings_for_a_tool_that_is_not_there(tmp_path: Path) -> None:
     assert _told(_built(builder)[1]) == [
         ("warning", "OCT321", "`serach` matches no tool of server `docs`", "did you mean `search`?"),
         ("warning", "OCT321", "`put_*` matches no tool of server `docs`", None),
+    ]
+
+
+def test_octoc_toml_declares_a_builtin_server(tmp_path: Path) -> None:
+    """A builtin server of octoc.toml has the settings beside it, and the tools that the host binds to it."""
+    bundle, outcome = _built(WorkspaceBuilder(tmp_path, servers={"notes": {"builtin": "notes", "timeout": 5}}))
+    assert _told(outcome) == []
+    (entry,) = bundle.servers
+    assert (entry.name, entry.transport, entry.timeout_s, entry.listed) == ("notes", "builtin", 5.0, False)
+    assert outcome.bundle is not None
+
+    async def run() -> None:
+        async with Runtime.open(str(outcome.bundle), plugins=plugins_of()) as runtime:
+            session = runtime.session()
+            assert "notes" not in (await session.call("find_tools", {"query": "read a note"})).text
+            tool = PythonTool(name="read_note", description="Read a note", input_schema={}, handler=lambda _: "tea")
+            runtime.bind("notes", [tool])
+            assert "notes__read_note" in (await session.call("find_tools", {"query": "read a note"})).text
+            assert (await session.call("call_mcp_tool", {"tool_name": "notes__read_note"})).text == "tea"
+
+    asyncio.run(run())
+
+
+def test_a_builtin_server_goes_before_a_definition_of_its_name(tmp_path: Path) -> None:
+    """A server of `.mcp.json` with the name of a builtin one gets another name, with a warning."""
+    builder = WorkspaceBuilder(tmp_path, servers={"notes": {"builtin": "notes"}})
+    bundle, outcome = _built(builder.server("notes", "notes-mcp"))
+    assert {entry.name: entry.transport for entry in bundle.servers} == {"notes": "builtin", "notes-mcp": "stdio"}
+    assert "OCT310" in {found.rule.code for found in outcome.diagnostics}
+
+
+def test_a_builtin_server_has_one_name(tmp_path: Path) -> None:
+    """`builtin` with another name than the table's is an error that says which of both to change."""
+    _, outcome = _built(WorkspaceBuilder(tmp_path, servers={"notes": {"builtin": "note"}}))
+    assert _told(outcome) == [
+        (
+            "error",
+            "OCT790",
+            "builtin server `notes` is bound by its own name, not as `note`",
+            'write `builtin = "notes"`, or call the table `[servers.note]`',
+        )
     ]
