@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from octoc.runtime.catalog.formats import Deferral, ToolForm
+from octoc.runtime.session_history import SessionHistory
 from octoc.runtime.shares import account_of
 from octoc.runtime.values import Routing, SearchHits
 from octoc.search import DEFAULT_LIMIT, LOADED_LIMIT
@@ -18,10 +18,9 @@ if TYPE_CHECKING:
     from octoc.bundle.model import AgentEntry, Settings
     from octoc.caller import Caller
     from octoc.formats import ToolFormat
-    from octoc.plugin import TokenCounter
     from octoc.results import LogLevel, LogMessage, LogWish, Progress, ToolFailure
     from octoc.runtime.catalog.cache_report import CacheReport
-    from octoc.runtime.history import AgedConversation, FittedConversation, Message, Pruner, RepairedConversation
+    from octoc.runtime.history import Message
     from octoc.runtime.inspection import Inspection
     from octoc.runtime.offers.access import OfferAccess
     from octoc.runtime.offers.values import (
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("octoc.runtime")
 
 
-class Session:
+class Session(SessionHistory):
     """One conversation. Create it with `Runtime.session`, and `close` it or drop it, which releases its servers.
 
     `state` is for code that needs more than these methods, such as a gateway. Its parts may change with each version of
@@ -70,16 +69,6 @@ class Session:
     def settings(self) -> Settings:
         """The workspace's settings for run time, overridden by the agent's own."""
         return self.state.settings
-
-    @property
-    def profile(self) -> str:
-        """The profile of results and failures: `octoc`, `octo` or `octopus`."""
-        return self.state.profile
-
-    @property
-    def counter(self) -> TokenCounter:
-        """The token counter of this agent's model; its name identifies how figures were counted."""
-        return self.state.counter
 
     @property
     def system_prompt(self) -> str:
@@ -331,58 +320,6 @@ class Session:
 
         return await call_all(call, calls, on_progress, profile=self.profile)
 
-    def prune(self, messages: Sequence[Message], *, budget_tokens: int) -> list[Message]:
-        """Return the newest messages that fit the budget, as `fit` keeps them by default.
-
-        A call keeps its result, and a result its call. If messages that must stay exceed the budget, that is logged.
-        """
-        from octoc.runtime.history import prune  # here and below: a host may keep its history itself
-
-        fitted = prune(messages, budget_tokens, self.counter)
-        if fitted.why_over:
-            logger.warning("over the budget: %s", fitted.why_over)
-        return fitted.messages
-
-    async def fit(
-        self,
-        messages: Sequence[Message],
-        *,
-        budget_tokens: int,
-        pruner: Pruner | None = None,
-        keep_turns: int | None = None,
-        format: str | None = None,  # noqa: A002  # the field's word
-    ) -> FittedConversation:
-        """Shorten a conversation to the budget with `pruner`, and return it with the changes and why it may not fit.
-
-        Args:
-            pruner: `Fifo()`, the default, `SlidingWindow(turns=…)` or `Summarize(summarizer=…)`.
-            keep_turns: the user's last turns whose requests stay even over the budget, by default `KEEP_TURNS`.
-            format: the shape of the messages, one of `SHAPES`; detected by default.
-
-        Raises: ValueError for an unknown format.
-        """
-        from octoc.runtime.history import FIFO, KEEP_TURNS, fit, shape_of
-
-        return await fit(
-            messages,
-            budget_tokens,
-            self.counter,
-            pruner=FIFO if pruner is None else pruner,
-            keep_turns=KEEP_TURNS if keep_turns is None else keep_turns,
-            shape=shape_of(messages, format),
-        )
-
-    def age(self, messages: Sequence[Message], *, format: str | None = None) -> AgedConversation:  # noqa: A002  # as above
-        """Return the conversation with old, long results as a head and a handle, which `read_result` pages through.
-
-        Results that cannot be stored, as with a store of size 0, stay as they are. Raises: ValueError for an unknown
-        format.
-        """
-        from octoc.runtime.history import age, shape_of
-        from octoc.runtime.results.fit import keep_aged
-
-        return age(messages, shape_of(messages, format), partial(keep_aged, self.state), profile=self.profile)
-
     def inspect(
         self,
         messages: Sequence[Message] | None = None,
@@ -397,15 +334,6 @@ class Session:
         from octoc.runtime.inspection import inspect
 
         return inspect(self.state, messages, budget_tokens=budget_tokens, format=format)
-
-    def repair(self, messages: Sequence[Message], *, format: str | None = None) -> RepairedConversation:  # noqa: A002  # as above
-        """Return a stored or foreign conversation in a form that its API accepts, and the changes.
-
-        A call without a result counts as interrupted. Raises: ValueError for an unknown format.
-        """
-        from octoc.runtime.history import repair, shape_of
-
-        return repair(messages, shape_of(messages, format))
 
     async def activate(self, capability: str) -> str:
         """Activate a capability by name; returns the text of the tool `capability`."""
