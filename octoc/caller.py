@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
+
 import attrs
 
 
@@ -20,3 +22,12 @@ class Caller:
     user: str | None = None
     correlation_id: str | None = None
     account: str | None = None
+
+
+CALLER: ContextVar[Caller] = ContextVar("octoc_caller", default=Caller())  # noqa: B039  # it is frozen
+"""The caller of the call that an in-process tool works on."""
+
+
+def current_caller() -> Caller:
+    """Return the caller, for the handler of a `PythonTool`; an empty one outside of calls."""
+    return CALLER.get()

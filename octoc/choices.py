@@ -25,5 +25,7 @@ DepsLimit = Literal["never", "check", "run"]
 """From the least to the most: ignore dependencies, look for their programs, run their scripts."""
 ValidateLimit = Literal["never", "run"]
 """Whether skills' `validate` scripts may run."""
+AgentRole = Literal["supervisor", "worker", "deep_research", "project"]
+"""The types of agents that built-in tools are for. Source: Octo, tool distribution."""
 AgentKind = Literal["octo", "claude", "octomind", "octoc"]
 """The client whose file defines an agent; `octoc` for the agent of a workspace without agents."""

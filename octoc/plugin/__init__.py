@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from octoc.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
-    from octoc.caller import Caller
+    from octoc.caller import Caller, current_caller
+    from octoc.choices import AgentRole
     from octoc.diagnostics.model import DiagnosticSink, Place
     from octoc.diagnostics.rule import Requirement, Rule, Scope, Severity
     from octoc.plugin.audit import AuditLog
@@ -72,7 +73,8 @@ else:
     __getattr__ = lazy_exports(
         __name__,
         {
-            "octoc.caller": "Caller",
+            "octoc.caller": "Caller current_caller",
+            "octoc.choices": "AgentRole",
             "octoc.diagnostics.model": "DiagnosticSink Place",
             "octoc.diagnostics.rule": "Requirement Rule Scope Severity",
             "octoc.plugin.audit": "AuditLog",
@@ -104,6 +106,7 @@ __all__ = [
     "STANDARD",
     "AgentAccess",
     "AgentOverview",
+    "AgentRole",
     "Application",
     "AskingConnection",
     "AuditLog",
@@ -159,6 +162,7 @@ __all__ = [
     "TransportKind",
     "Truncation",
     "WebPage",
+    "current_caller",
     "hookimpl",
     "hookspec",
     "lint_check",

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from octoc.plugin.file_kinds import Dialect, FileKind
     from octoc.plugin.lint import LintCheck
     from octoc.plugin.pages import WebPage
-    from octoc.plugin.protocols import Embedder, FailedCall, Login, PythonTool, TokenCounter, Transport
+    from octoc.plugin.protocols import Embedder, FailedCall, Login, PythonTool, ServerTarget, TokenCounter, Transport
     from octoc.results import ToolCall, ToolFailure, ToolResult
     from octoc.transport_kinds import TransportKind
 
@@ -124,8 +124,14 @@ def octoc_explain_failure(failed: FailedCall) -> str | Awaitable[str | None] | N
 
 
 @hookspec
-def octoc_tools(server: str) -> Iterable[PythonTool] | None:
-    """Return the in-process tools that this plugin binds to the builtin server `server`, or None."""
+def octoc_tools(server: str, target: ServerTarget) -> Iterable[PythonTool] | None:
+    """Return the in-process tools that this plugin binds to the builtin server `server`, or None.
+
+    `target` has its `settings`, `cwd` (the workspace) and `production`. A build asks too, with references unresolved,
+    and the bundle has what it gets. So the tools depend on `server` and `target` alone, and only handlers on anything
+    else.
+    Raises: PluginError when the settings are wrong.
+    """
 
 
 @hookspec

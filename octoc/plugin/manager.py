@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from octoc.plugin.commands import CliCommand
     from octoc.plugin.file_kinds import Dialect, FileKind
     from octoc.plugin.pages import WebPage
-    from octoc.plugin.protocols import Embedder, FailedCall, Login, PythonTool, TokenCounter, Transport
+    from octoc.plugin.protocols import Embedder, FailedCall, Login, PythonTool, ServerTarget, TokenCounter, Transport
     from octoc.results import ToolCall, ToolFailure, ToolResult
 
 logger = logging.getLogger("octoc.plugin")
@@ -172,9 +172,9 @@ class Plugins:
         answer: str | Awaitable[str | None] | None = self._ask(lambda hook: hook.octoc_explain_failure(failed=failed))
         return answer
 
-    def tools(self, server: str) -> tuple[PythonTool, ...]:
+    def tools(self, target: ServerTarget) -> tuple[PythonTool, ...]:
         """Return the in-process tools that plugins bind to a builtin server. Raises: PluginError."""
-        answers = self._ask(lambda hook: hook.octoc_tools(server=server))
+        answers = self._ask(lambda hook: hook.octoc_tools(server=target.name, target=target))
         return tuple(tool for answer in answers for tool in answer)
 
     def call_finished(self, server: str, call: ToolCall, outcome: ToolResult | ToolFailure, seconds: float) -> None:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 import attrs
 
+from octoc.choices import AgentRole
 from octoc.results import Caller
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from octoc.results import FailureKind, ServerListing, ToolCall, ToolFailure, ToolResult
+    from octoc.results import FailureKind, ListedTool, ServerListing, ToolCall, ToolFailure, ToolResult
 
     Vector = NDArray[np.float32]
 
@@ -286,12 +287,32 @@ class Login(Protocol):
 
 @attrs.frozen(kw_only=True)
 class PythonTool:
-    """An in-process tool: `handler(arguments)` gives text, a JSON value or a ToolResult, at once or as an awaitable."""
+    """An in-process tool: `handler(arguments)` gives text, a JSON value or a ToolResult, at once or as an awaitable.
+
+    `current_caller()` is the caller in a handler. The other fields count for tools that a plugin binds to a server of
+    octoc.toml:
+
+    Args:
+        direct_for: the types of agents that have the tool directly, as Octo's own tools: `supervisor`, `worker`,
+            `deep_research`, `project`. Other agents do not have it, and in production only those with a grant. Empty:
+            agents have it as the tools of other servers.
+        timeout_s: how long a call may take, where octoc.toml sets nothing for the tool; None is as for the server.
+    """
 
     name: str
     description: str
     input_schema: Mapping[str, Any]
     handler: Callable[[Mapping[str, Any]], Any | Awaitable[Any]] = attrs.field(repr=False)
+    direct_for: tuple[AgentRole, ...] = ()
+    timeout_s: float | None = None
+
+    @property
+    def listed(self) -> ListedTool:
+        """The tool as a server would list it."""
+        from octoc.results import ListedTool
+
+        wire = {"name": self.name, "description": self.description, "inputSchema": self.input_schema}
+        return ListedTool(name=self.name, description=self.description, wire=wire)
 
 
 class TokenCounter(Protocol):

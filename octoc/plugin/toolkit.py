@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         odd_number,
         parse,
     )
+    from octoc.linear_regex import RegexError, compile_regex
     from octoc.lists import name_list
     from octoc.names import SUPERVISOR
     from octoc.network_errors import causes_of, reason_of, retry_after_s
@@ -40,6 +41,7 @@ else:
             "octoc.json_limits": (
                 "LARGE_BYTES MAX_ELEMENTS MAX_LISTING_ELEMENTS excess may_have_odd_number odd_number parse"
             ),
+            "octoc.linear_regex": "RegexError compile_regex",
             "octoc.lists": "name_list",
             "octoc.names": "SUPERVISOR",
             "octoc.network_errors": "causes_of reason_of retry_after_s",
@@ -59,9 +61,11 @@ __all__ = [
     "PRIVATE",
     "SHORTEST_SECRET",
     "SUPERVISOR",
+    "RegexError",
     "because",
     "bounded_wait",
     "causes_of",
+    "compile_regex",
     "cut_session_ids",
     "did_you_mean",
     "escape",

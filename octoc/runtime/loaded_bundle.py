@@ -23,7 +23,7 @@ from octoc.transport_kinds import STANDARD, TransportKind
 if TYPE_CHECKING:
     from octoc.bundle.model import AgentEntry, ServerEntry
     from octoc.bundle.reader import OpenBundle
-    from octoc.plugin import Embedder
+    from octoc.plugin import Embedder, PythonTool
     from octoc.plugin.manager import Plugins
     from octoc.results import ServerListing
     from octoc.runtime.arguments.check import ArgumentChecks
@@ -224,6 +224,18 @@ class LoadedBundle:
         from octoc.runtime.servers.drift import ListingDrift
 
         return self._drift.get(server, ListingDrift())
+
+    def plugin_tools(self, server: str) -> tuple[PythonTool, ...]:
+        """Return the tools that plugins bind to a builtin server. Raises: PluginError."""
+        from octoc.plugin import PluginError
+        from octoc.plugin.targets import NotReadyError, make_target
+
+        production = self.bundle.settings.mode == "production"
+        lookup = self.plugins.resolve_secret
+        try:
+            return self.plugins.tools(make_target(self.servers[server], lookup, self.workspace, production=production))
+        except NotReadyError as error:
+            raise PluginError(str(error)) from None
 
     def can_connect(self, server: str) -> bool:
         """Return whether a server can be connected: a builtin server needs tools that are bound to it."""

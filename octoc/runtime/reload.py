@@ -38,6 +38,9 @@ async def reload(runtime: RuntimeState, path: str | Path) -> None:
     encoder = opened.bundle.encoder
     embedder = runtime.embedder or (None if encoder is None else old.routing.embedder_like(encoder.identity))
     new = LoadedBundle(runtime.shared, opened, _plugins_of(runtime, opened.bundle), embedder, previous=old)
+    for server in new.servers.keys() | old.servers.keys():
+        if server not in old.servers or server not in new.servers or new.pool[server] is not old.pool[server]:
+            runtime.shared.bindings.forget(server)
     for server, connection in runtime.shared.bindings.items():
         entry = new.servers.get(server)
         if entry is not None and not entry.listed:

@@ -166,7 +166,11 @@ class Runtime:
             own: Plugins = plugins
             own.join(*more)
             lazy = LazyPlugins(lambda: own)
-        bindings = Bindings(current)
+
+        def plugin_tools(server: str) -> Iterable[PythonTool]:
+            return state.current.plugin_tools(server)
+
+        bindings = Bindings(plugin_tools)
         connector = Connector(bindings, host)
         shared = SharedParts(
             connector=connector,

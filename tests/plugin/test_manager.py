@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from octoc.plugin import PluginError, PythonTool, hookimpl
+from octoc.plugin import PluginError, PythonTool, ServerTarget, hookimpl
 from octoc.plugin.manager import load_plugins, plugins_of
 from octoc.plugin.pages import WebPage
 from octoc.results import Caller, ToolCall, ToolResult
@@ -79,8 +79,8 @@ def test_a_plugin_is_asked_before_what_is_built_in() -> None:
 def test_tools_come_from_the_plugin_that_binds_the_server() -> None:
     """Only the server that a plugin names gets its tools."""
     plugins = plugins_of(Tools())
-    assert [tool.name for tool in plugins.tools("notes")] == ["add"]
-    assert plugins.tools("other") == ()
+    assert [tool.name for tool in plugins.tools(ServerTarget(name="notes", transport="builtin"))] == ["add"]
+    assert plugins.tools(ServerTarget(name="other", transport="builtin")) == ()
 
 
 def test_a_failing_plugin_is_an_error_of_its_own_kind() -> None:

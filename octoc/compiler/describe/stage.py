@@ -38,9 +38,12 @@ def describe(build: Build, context: Context) -> Build:  # noqa: ARG001  # a stag
 def servers_section(registry: Registry, tools: Sequence[ScopedTool], servers: Sequence[Server]) -> str:
     """Return the section on the servers that an agent searches, "" for an agent without servers."""
     transports = {server.name: server.transport for server in servers}
+    built_in = {(server.name, tool) for server in servers for tool in server.roles}
     names: dict[str, list[str]] = {}
     for index in registry.tools:
         tool = tools[index].id
+        if (tool.server, tool.tool) in built_in:
+            continue
         names.setdefault(tool.server, []).append(tool.tool.rpartition("__")[2])
     for grant in registry.unlisted:
         if transports[grant.server] != BUILTIN:  # a built-in server has no tool before the host binds one

@@ -9,6 +9,7 @@ import attrs
 
 from octoc.bundle.model import Encoder, Gate, Registry, ServerDefinition, ToolPolicy
 from octoc.bundle.offers import Offers
+from octoc.choices import AgentRole
 from octoc.compiler.calibrate.needs.library import Need
 from octoc.compiler.model.documents import Program
 from octoc.compiler.model.located import Located
@@ -64,6 +65,11 @@ class Server(ServerDefinition):
     def features(self) -> tuple[str, ...]:
         """What it was recorded to support, as `ServerListing.features`."""
         return () if self.snapshot is None else self.snapshot.listing.features
+
+    @property
+    def roles(self) -> Mapping[str, tuple[AgentRole, ...]]:
+        """Its tools that only some types of agents have, and these directly."""
+        return {} if self.snapshot is None else self.snapshot.roles
 
 
 @attrs.frozen(kw_only=True)

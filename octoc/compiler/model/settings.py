@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import attrs
 
@@ -151,11 +152,12 @@ class ToolSettings:
 class ServerSettings:
     """`[servers.NAME]`; None is the default, of `timeout` what the server's own file says. Times are seconds.
 
-    `builtin` declares a builtin server of this name. `tools` is by glob over bare names. Tables have no order: the most
-    specific glob that matches counts.
+    `builtin` declares a builtin server of this name, and `settings` are for the plugin that binds its tools. `tools`
+    is by glob over bare names. Tables have no order: the most specific glob that matches counts.
     """
 
     builtin: str | None = None
+    settings: Mapping[str, Any] | None = None
     timeout: float | None = None
     max_connections: int | None = None
     max_concurrent: int | None = None

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import attrs
 
 from octoc.bundle.address import ServerAddress
-from octoc.choices import AgentKind
+from octoc.choices import AgentKind, AgentRole
 from octoc.compiler.model.documents import Comment, DefaultLink, SkillFolder
 from octoc.compiler.model.located import (
     KEY,
@@ -167,6 +167,8 @@ class SnapshotSource:
     """A recorded `tools/list`. `definition` is the digest of the server definition it was recorded from.
 
     `indexes` are the tools' places in the file's list, where check has cut some of them; empty is their own order.
+    Of a builtin server, whose tools a plugin has, `roles` are the agents that have a tool directly, and `seconds` the
+    time limits of tools.
     """
 
     server: str
@@ -176,6 +178,8 @@ class SnapshotSource:
     listing: ServerListing
     digest: str
     indexes: tuple[int, ...] = ()
+    roles: Mapping[str, tuple[AgentRole, ...]] = attrs.field(factory=dict)
+    seconds: Mapping[str, float] = attrs.field(factory=dict)
 
     def place_of(self, index: int) -> Place:
         """Return where the tool `listing.tools[index]` stands in the file."""

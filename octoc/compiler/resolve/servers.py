@@ -207,6 +207,10 @@ def _with_prefixes(server: Server, sink: DiagnosticSink) -> Server:
 
 
 def _listed(server: Server, snapshot: SnapshotSource | None, sink: DiagnosticSink) -> Server:
+    if server.transport == BUILTIN and snapshot is not None:
+        return attrs.evolve(
+            server, snapshot=snapshot, tools=tuple(t for t in snapshot.listing.tools if _passes(server, t))
+        )
     if server.transport == BUILTIN:
         sink.report(
             BUILTIN_SERVER,

@@ -14,6 +14,7 @@ from octoc.compiler.model.build import Build
 from octoc.compiler.model.resolved import Agent, Resolved, ServerGrant, Skill
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.model.source import AgentSource, SkillSource
+from octoc.compiler.resolve.builtin_servers import builtin_servers, builtin_snapshots
 from octoc.compiler.resolve.capabilities import ChosenProvider, choose_providers, report_shadowed, resolve_capability
 from octoc.compiler.resolve.catalog import CapabilityCatalog, known_capabilities
 from octoc.compiler.resolve.definitions import definitions, dialect_of_agent
@@ -23,7 +24,7 @@ from octoc.compiler.resolve.patterns import EVERY, grant_of, resolve_patterns
 from octoc.compiler.resolve.scopes.scopes import resolve_scopes
 from octoc.compiler.resolve.servers import OwnedDefinition, Servers, owner_of_file, resolve_servers
 from octoc.compiler.resolve.texts import resolve_expansions, resolve_needs
-from octoc.compiler.resolve.tuning import builtin_servers, tuned
+from octoc.compiler.resolve.tuning import tuned
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.resolve import DUPLICATE_AGENT, SHADOWED, UNKNOWN_SERVER
@@ -35,12 +36,12 @@ Named = TypeVar("Named", AgentSource, SkillSource)
 
 def resolve(build: Build, context: Context) -> Build:
     """Choose providers, merge equal servers, look every reference up, and fill `resolved`."""
-    return attrs.evolve(build, resolved=resolved_of(build, context.sink))
+    return attrs.evolve(build, resolved=resolved_of(build, context))
 
 
-def resolved_of(build: Build, sink: DiagnosticSink) -> Resolved:
+def resolved_of(build: Build, context: Context) -> Resolved:
     """Return the things that the sources name, and report unknown names."""
-    settings, sources = build.settings, build.sources
+    settings, sources, sink = build.settings, build.sources, context.sink
     catalog = CapabilityCatalog(
         choices=choose_providers(sources.capabilities, settings, sink),
         taps=tuple(tap.name for tap in build.discovered.taps),
@@ -53,7 +54,8 @@ def resolved_of(build: Build, sink: DiagnosticSink) -> Resolved:
         + [(one.value, None) for skill in skill_sources for one in skill.capabilities]
     )
     report_shadowed(sources.capabilities, chosen, catalog.winners(), sink)
-    servers = resolve_servers(_definitions(build, catalog, chosen, agent_sources), sources.snapshots, sink, settings)
+    snapshots = (*builtin_snapshots(settings, context), *sources.snapshots)
+    servers = resolve_servers(_definitions(build, catalog, chosen, agent_sources), snapshots, sink, settings)
     defined = (definition.source.name for definition in definitions(sources))
     servers = tuned(servers, defined, settings, sink)
     allowed = frozenset(settings.routing.allow_high_trust)

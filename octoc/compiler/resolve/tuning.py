@@ -10,7 +10,6 @@ from octoc.bundle.model import ServerDefinition, ToolPolicy
 from octoc.compiler.fixes.edits import renamed
 from octoc.compiler.model.resolved import Server
 from octoc.compiler.model.settings import ServerSettings, WorkspaceSettings
-from octoc.compiler.model.source import ServerSource
 from octoc.compiler.resolve.bundle_fields import bundle_fields
 from octoc.compiler.resolve.servers import Servers
 from octoc.diagnostics.model import DiagnosticSink, Place
@@ -20,16 +19,6 @@ from octoc.diagnostics.rules.resolve import BUILTIN_NAME, UNKNOWN_SERVER, UNKNOW
 from octoc.diagnostics.suggest import did_you_mean
 from octoc.lists import name_list
 from octoc.names import BUILTIN, glob_matches
-
-
-def builtin_servers(settings: WorkspaceSettings) -> list[ServerSource]:
-    """Return the builtin servers that octoc.toml declares."""
-    at = settings.place.child("servers")
-    return [
-        ServerSource(name=name, place=at.child(name), transport=BUILTIN)
-        for name, server in settings.servers.items()
-        if server.builtin is not None
-    ]
 
 
 def tuned(servers: Servers, defined: Iterable[str], settings: WorkspaceSettings, sink: DiagnosticSink) -> Servers:
@@ -103,7 +92,18 @@ def _tuned(server: Server, settings: ServerSettings, at: Place, sink: Diagnostic
         ToolPolicy(glob=glob, **bundle_fields(ToolPolicy, settings.tools[glob]))
         for glob in sorted(settings.tools, key=_specific_first)
     )
-    return attrs.evolve(server, policies=policies, **bundle_fields(ServerDefinition, settings))
+    if settings.settings and server.transport != BUILTIN:
+        sink.report(
+            UNUSED_SETTING,
+            f"`settings` of server `{server.name}` are in effect only for a builtin server",
+            at=at.child("settings").key(),
+            help="write them where the server is defined",
+        )
+    fields = bundle_fields(ServerDefinition, settings)
+    fields.pop("settings", None)  # of a builtin server, they are in its definition
+    seconds = {} if server.snapshot is None else server.snapshot.seconds
+    later = () if settings.timeout is not None else (ToolPolicy(glob=name, timeout_s=s) for name, s in seconds.items())
+    return attrs.evolve(server, policies=(*policies, *later), **fields)
 
 
 def _specific_first(glob: str) -> tuple[bool, int, str]:

@@ -72,10 +72,11 @@ def _is_cheaper(registry: Registry, profile: ResultProfile, tools: Sequence[Scop
     )
     left = sum(_tokens(wire["name"], wire) for wire in wires)
     left += APPROXIMATE.count(servers_section(registry, tools, build.resolved.servers))
-    if len(registry.tools) >= left:  # a tool has at least one token
+    searched = [index for index in registry.tools if index not in registry.direct]
+    if len(searched) >= left:  # a tool has at least one token
         return False
     aliases = aliases_in(registry, tools, style_of(build.settings))
-    for index in registry.tools:
+    for index in searched:
         left -= _tokens(aliases[index], tools[index].listed.wire)
         if left <= 0:
             return False

@@ -73,7 +73,7 @@ class CeilingScopes:
         """Return the most that an agent may have."""
         withheld = self.owners.withheld(agent)
         if self.scopes.profile == "deny":
-            ways = tuple(self._granted(agent))
+            ways = tuple(self.granted(agent))
             mine = granted_to(agent, self.scopes)
             return Ceiling(
                 tools=self.allowed(agent, union(way.tools for way in ways)),
@@ -84,13 +84,15 @@ class CeilingScopes:
                 ways=ways,
             )
         given = self.owners.given(agent)
+        by_grant = self.fleet.by_grant
+        left = self.everything.numbers - withheld.numbers
+        if by_grant:
+            left -= by_grant - union(way.tools for way in self.granted(agent)).numbers
         # If a group withholds a part of an unlisted server, only the globs that a group names remain.
         touched = {server for server, _ in withheld.globs}
         whole = frozenset((server, "*") for server, _ in self.everything.globs if server not in touched)
         parts = frozenset((server, glob) for server, glob in given.globs if server in touched)
-        return Ceiling(
-            tools=ToolSet(self.everything.numbers - withheld.numbers, whole | parts), ways=tuple(self._open(agent))
-        )
+        return Ceiling(tools=ToolSet(left, whole | parts), ways=tuple(self._open(agent)))
 
     def allowed(self, agent: str, tools: ToolSet) -> ToolSet:
         """Return the `tools` that no group withholds from the agent."""
@@ -98,7 +100,8 @@ class CeilingScopes:
         kept = ToolSet(frozenset(), common(tools.globs, self.owners.given(agent).globs))
         return tools.without(self.owners.withheld(agent)) | kept
 
-    def _granted(self, agent: str) -> Iterator[CeilingReason]:
+    def granted(self, agent: str) -> Iterator[CeilingReason]:
+        """Yield what grants, and the agent's own groups, give it."""
         areas = self.owners.areas_of(agent)
         for one in self.owners.groups:
             if one.group.source.agent is not None and one.gives_to(agent, areas):

@@ -29,9 +29,10 @@ def check_own_file(
     for entry in source.skills or ():
         if entry.value in before.skills and entry.value not in after.skills:
             _report(agent, f"skill `{entry.value}`", entry.place, ToolSet(), limits, sink)
+    built_in = {name for server in limits.fleet.servers.values() for name in server.roles}
     if source.tools is not None and source.type != "supervisor":
         for entry in source.tools:
-            if host_name(entry.value) not in HOST_TOOLS:
+            if entry.value in built_in or host_name(entry.value) not in HOST_TOOLS:
                 asked = _asked(entry, before, limits)
                 if _lost(asked, ceiling):
                     _report(agent, f"tool `{entry.value}`", entry.place, asked, limits, sink)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, get_args
 
 import attrs
 
 from octoc.bundle.model import Grant, Registry
+from octoc.choices import AgentRole
 from octoc.compiler.model.resolved import Agent, Capability, ServerGrant
 from octoc.compiler.resolve.patterns import EVERY, grant_of
 from octoc.compiler.scope.exclusions import NOTHING, Exclusions, exclusions_of
@@ -21,9 +22,9 @@ class Registries:
     """Makes the registries of agents, and shares the parts that several agents have."""
 
     fleet: Fleet
-    _visible: dict[frozenset[str], tuple[ServerGrant, ...]] = attrs.field(factory=dict)
-    """An agent's private servers -> all that such an agent reaches."""
-    _by_proxy: dict[frozenset[str], Registry] = attrs.field(factory=dict)
+    _visible: dict[tuple[frozenset[str], AgentRole], tuple[ServerGrant, ...]] = attrs.field(factory=dict)
+    """An agent's private servers and its role -> all that such an agent reaches."""
+    _by_proxy: dict[tuple[frozenset[str], AgentRole], Registry] = attrs.field(factory=dict)
 
     def of(self, agent: Agent, sink: DiagnosticSink) -> Registry | None:
         """Return the agent's registry; report `tools` that resolve to no tool and return None.
@@ -38,13 +39,16 @@ class Registries:
         octomind                           tools of its boot capabilities         capabilities of its domain
         =================================  =====================================  ==========================
 
+        Tools of builtin servers that are for some roles are direct for agents of these roles: all of them, or those
+        that `tools` names. Other agents do not have them.
+
         Source: Octo, tool distribution; Octomind, capabilities in agent manifests.
         """
         source, fleet = agent.source, self.fleet
         if source.kind == "octomind":
             return _octomind(agent, fleet)
         if source.type == "project":
-            return Registry()
+            return _registry(_direct(self.visible_grants(agent), "project", fleet), (), fleet)
         excluded = exclusions_of(agent, fleet, sink)
         visible = self.visible_grants(agent)
         if source.tools is not None and source.type != "supervisor":
@@ -57,22 +61,24 @@ class Registries:
             return attrs.evolve(self._whole(agent), **_switchable(agent, fleet))
         selection = select_tools(agent, fleet, visible, excluded, sink, deny_only=True)
         assert selection is not None  # noqa: S101  # only `tools` can resolve to nothing
-        registry = attrs.evolve(_registry((), selection.grants, fleet, proxy=True), **_switchable(agent, fleet))
+        direct = _direct(selection.grants, role_of(agent), fleet)
+        registry = attrs.evolve(_registry(direct, selection.grants, fleet, proxy=True), **_switchable(agent, fleet))
         return _without(registry, excluded, fleet)
 
     def visible_grants(self, agent: Agent) -> tuple[ServerGrant, ...]:
         """Return all that an agent without `tools` reaches: all of open servers, and the grants of capabilities."""
-        private = self._private(agent)
-        if private not in self._visible:
-            self._visible[private] = _visible(private, self.fleet)
-        return self._visible[private]
+        key = self._private(agent), role_of(agent)
+        if key not in self._visible:
+            self._visible[key] = _visible(*key, self.fleet)
+        return self._visible[key]
 
     def _whole(self, agent: Agent) -> Registry:
         """Return the registry of an agent that reaches all visible tools through the proxy."""
-        private = self._private(agent)
-        if private not in self._by_proxy:
-            self._by_proxy[private] = _registry((), self.visible_grants(agent), self.fleet, proxy=True)
-        return self._by_proxy[private]
+        key = self._private(agent), role_of(agent)
+        if key not in self._by_proxy:
+            visible = self.visible_grants(agent)
+            self._by_proxy[key] = _registry(_direct(visible, key[1], self.fleet), visible, self.fleet, proxy=True)
+        return self._by_proxy[key]
 
     def _private(self, agent: Agent) -> frozenset[str]:
         return frozenset(name for name, server in self.fleet.servers.items() if agent.name in server.private_to)
@@ -107,7 +113,32 @@ def _without(registry: Registry, excluded: Exclusions, fleet: Fleet) -> Registry
     )
 
 
-def _visible(private: frozenset[str], fleet: Fleet) -> tuple[ServerGrant, ...]:
+def role_of(agent: Agent) -> AgentRole:
+    """Return the role of an agent in Octo's table: `worker` for all types that it does not have."""
+    roles: tuple[AgentRole, ...] = get_args(AgentRole)
+    return next((role for role in roles if role == agent.source.type), "worker")
+
+
+def _direct(grants: Iterable[ServerGrant], role: AgentRole, fleet: Fleet) -> list[ServerGrant]:
+    """Return the tools of grants that agents of a role have directly."""
+    found = []
+    for grant in grants:
+        roles = fleet.servers[grant.server].roles
+        tools = tuple(tool for tool in grant.tools if role in roles.get(tool.tool, ()))
+        if tools:
+            found.append(attrs.evolve(grant, tools=tools, globs=()))
+    return found
+
+
+def _without_others(grant: ServerGrant, role: AgentRole, fleet: Fleet) -> ServerGrant:
+    """Return a grant without the tools that only agents of other roles have."""
+    roles = fleet.servers[grant.server].roles
+    if not roles:
+        return grant
+    return attrs.evolve(grant, tools=tuple(tool for tool in grant.tools if role in roles.get(tool.tool, (role,))))
+
+
+def _visible(private: frozenset[str], role: AgentRole, fleet: Fleet) -> tuple[ServerGrant, ...]:
     globs: dict[str, dict[str, None]] = {}
     for name, server in fleet.servers.items():
         if server.include == ():  # the filter excludes every tool
@@ -117,7 +148,8 @@ def _visible(private: frozenset[str], fleet: Fleet) -> tuple[ServerGrant, ...]:
     for capability in fleet.capabilities.values():
         for grant in () if capability.is_selected else capability.grants:
             globs.setdefault(grant.server, {}).update(dict.fromkeys(grant.globs))
-    return tuple(grant_of(fleet.servers[name], tuple(globs[name])) for name in fleet.servers if name in globs)
+    grants = (grant_of(fleet.servers[name], tuple(globs[name])) for name in fleet.servers if name in globs)
+    return tuple(_without_others(grant, role, fleet) for grant in grants)
 
 
 def _octomind(agent: Agent, fleet: Fleet) -> Registry:

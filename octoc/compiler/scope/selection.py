@@ -60,6 +60,10 @@ def select_tools(
     foreign: list[tuple[Located[str], str]] = []
     entries = () if deny_only else agent.source.tools or ()
     for entry in entries:
+        own = _built_in(entry.value, servers, reach)
+        if own is not None:
+            wanted.setdefault(own, []).append(entry.value)
+            continue
         if host_name(entry.value) in HOST_TOOLS:
             host_tools.append(entry.value)
             continue
@@ -97,6 +101,18 @@ def select_tools(
     return Selection(
         grants=tuple(grants), host_tools=tuple(name for name in host_tools if host_name(name) not in excluded.hosts)
     )
+
+
+def _built_in(text: str, servers: Mapping[str, Server], reach: Mapping[str, ServerGrant]) -> str | None:
+    """Return the builtin server that has a tool of this name as one of Octo's built-in tools.
+
+    An entry with a restriction, as `Bash(git log:*)`, stays the host's: the server does not know the restriction.
+    """
+    return next((name for name, one in servers.items() if text in one.roles and _has(reach[name], text)), None)
+
+
+def _has(grant: ServerGrant, tool: str) -> bool:
+    return any(one.tool == tool for one in grant.tools)
 
 
 def _targets(

@@ -46,7 +46,9 @@ def scope(build: Build, context: Context) -> Build:
         if registry is None:
             continue
         registry = attrs.evolve(registry, skills=skills_of(agent, fleet, context.sink))
-        registries[agent.name] = registry if limits is None else _limited(agent, registry, limits, context.sink)
+        registries[agent.name] = (
+            _without(registry, fleet.by_grant) if limits is None else _limited(agent, registry, limits, context.sink)
+        )
     check_aliases(registries, tools, build, context.sink)
     agents = {agent.name: agent for agent in resolved.agents}
     if limits is not None:
@@ -59,10 +61,16 @@ def scope(build: Build, context: Context) -> Build:
     return attrs.evolve(build, scoped=attrs.evolve(build.scoped, offers=offers)) if offers else build
 
 
+def _without(registry: Registry, tools: frozenset[int]) -> Registry:
+    """Return a registry without some tools."""
+    kept, direct = (tuple(one for one in held if one not in tools) for held in (registry.tools, registry.direct))
+    return attrs.evolve(registry, tools=kept, direct=direct) if tools else registry
+
+
 def _limited(agent: Agent, registry: Registry, limits: CeilingScopes, sink: DiagnosticSink) -> Registry:
     """Return the part of a registry that the scopes allow: all of it if they withhold nothing."""
     scopes = limits.scopes
-    if scopes.limits_nothing and not scopes.deny:
+    if scopes.limits_nothing and not scopes.deny and not limits.fleet.by_grant:
         return registry
     ceiling = limits.ceiling(agent.name)
     inside = confined(agent, registry, ceiling, limits)

@@ -70,6 +70,7 @@ def _converter() -> cattrs.Converter:
         (lambda hint: get_origin(hint) is Mapping, _mapping),
         (lambda hint: get_origin(hint) is Annotated, _annotated),
         (lambda hint: get_origin(hint) is Literal, lambda *_: _text),
+        (lambda hint: hint is Any, lambda *_: lambda at, _: _plain(at.value)),
         (lambda hint: hint == Number, lambda *_: _number),
         (lambda hint: hint == str | int, lambda *_: _whole),
     )
@@ -85,6 +86,15 @@ def _converter() -> cattrs.Converter:
     for kind, hook in hooks.items():
         converter.register_structure_hook(kind, hook)
     return converter
+
+
+def _plain(value: Any) -> Any:
+    """Return a value that a plugin reads as JSON has it: TOML also has times, which become texts."""
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for _, item in kept(value)]
+    return value if value is None or isinstance(value, (str, int, float)) else str(value)
 
 
 def _bound(factory: Callable[[Any, cattrs.Converter], Hook], converter: cattrs.Converter) -> Callable[[Any], Hook]:

@@ -82,6 +82,12 @@ BUILTIN_NAME = rule(
     "`builtin` in `[servers.NAME]` is another name than the server's.",
     kinds=groups.WORKSPACE,
 )
+BUILTIN_REFUSED = rule(
+    "OCT797",
+    "builtin-refused",
+    "No plugin binds tools to a builtin server that has settings.",
+    kinds=groups.WORKSPACE,
+)
 TOOL_LEFT_OUT = rule(
     "OCT316",
     "tool-left-out",

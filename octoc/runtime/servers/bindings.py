@@ -10,7 +10,6 @@ from octoc.lists import name_list
 
 if TYPE_CHECKING:
     from octoc.plugin import PythonTool
-    from octoc.plugin.manager import Plugins
     from octoc.runtime.servers.builtin import BuiltinConnection
 
 logger = logging.getLogger("octoc.runtime")
@@ -27,17 +26,20 @@ class Bindings:
     """The connections to builtin servers, by name.
 
     Args:
-        plugins: returns the plugins of the runtime's bundle, for servers that the host did not bind.
+        plugin_tools: returns the tools that plugins bind to a server, for servers that the host did not bind. Raises:
+            PluginError.
     """
 
-    def __init__(self, plugins: Callable[[], Plugins]) -> None:
-        self._plugins = plugins
+    def __init__(self, plugin_tools: Callable[[str], Iterable[PythonTool]]) -> None:
+        self._plugin_tools = plugin_tools
         self._bound: dict[str, BuiltinConnection | None] = {}
+        self._by_plugins: set[str] = set()
 
     def bind(self, server: str, tools: Iterable[PythonTool]) -> BuiltinConnection:
         """Replace a server's tools; its connection stays the same, as it may be in use."""
         from octoc.runtime.servers.builtin import BuiltinConnection
 
+        self._by_plugins.discard(server)
         connection = self._bound.get(server)
         if connection is None:
             connection = self._bound[server] = BuiltinConnection(server, ())
@@ -51,14 +53,21 @@ class Bindings:
             from octoc.runtime.servers.builtin import BuiltinConnection
 
             try:
-                tools = self._plugins().tools(server)
+                tools = tuple(self._plugin_tools(server))
             except PluginError as error:
                 logger.warning("the tools of builtin server `%s` are not there: %s", server, error)
                 tools = ()
             self._bound[server] = BuiltinConnection(server, tools) if tools else None
+            self._by_plugins.add(server)
             if not tools:
                 logger.info("%s", unbound(server))
         return self._bound[server]
+
+    def forget(self, server: str) -> None:
+        """Ask the plugins again when a server whose tools the host did not bind is next needed."""
+        if server in self._by_plugins:
+            self._by_plugins.discard(server)
+            del self._bound[server]
 
     def items(self) -> list[tuple[str, BuiltinConnection]]:
         """Return the servers that something is bound to, with their connections."""

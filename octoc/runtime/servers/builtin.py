@@ -7,9 +7,10 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from octoc.caller import CALLER
 from octoc.json_limits import check_numbers
 from octoc.plain_text import because, words_of
-from octoc.results import ContentPart, ListedTool, ServerListing, ToolCall, ToolFailure, ToolResult
+from octoc.results import ContentPart, ServerListing, ToolCall, ToolFailure, ToolResult
 from octoc.runtime.results.failures import failure
 
 if TYPE_CHECKING:
@@ -38,14 +39,7 @@ class BuiltinConnection:
             server_info={"name": self._server},
             protocol_version="",
             instructions=None,
-            tools=tuple(
-                ListedTool(
-                    name=tool.name,
-                    description=tool.description,
-                    wire={"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema},
-                )
-                for tool in self._tools.values()
-            ),
+            tools=tuple(tool.listed for tool in self._tools.values()),
         )
 
     async def list_tools(self) -> ServerListing:
@@ -61,12 +55,15 @@ class BuiltinConnection:
         except (ValueError, RecursionError) as error:
             message = f"the arguments of `{call.tool}` cannot be written as JSON{because(error)}"
             return failure("bad_request", message, sent=False)
+        token = CALLER.set(call.caller)
         try:
             value = tool.handler(call.arguments)
             if inspect.isawaitable(value):
                 value = await value
         except Exception as error:  # noqa: BLE001  # whatever a host's function raises is an answer for the model
             return ToolResult.of_text(words_of(error) or "the tool failed", is_error=True)
+        finally:
+            CALLER.reset(token)
         try:
             return _as_result(value)
         except (TypeError, ValueError, RecursionError) as error:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from octoc.plugin import AuditLog, PluginError, hookimpl
+from octoc.plugin import AuditLog, PluginError, ServerTarget, hookimpl
 from octoc.plugin.manager import plugins_of
 from octoc.results import Caller, ContentPart, ToolResult
 from octoc.runtime import Runtime
@@ -158,6 +158,6 @@ def test_plugins_join_before_they_work() -> None:
     """An object that joins after the first question is refused, as some questions would have missed it."""
     plugins = plugins_of()
     plugins.join(Broken())
-    plugins.tools("x")
+    plugins.tools(ServerTarget(name="x", transport="builtin"))
     with pytest.raises(PluginError, match="before the first question"):
         plugins.join(Broken())
