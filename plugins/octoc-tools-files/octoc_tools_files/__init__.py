@@ -1,0 +1,30 @@
+"""Octo's built-in tools `Read`, `Grep`, `Glob` and `Edit`, in one folder, for a builtin server `files`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from octoc.plugin import hookimpl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from octoc.plugin import PythonTool, ServerTarget
+
+__all__ = ["octoc_tools"]
+
+SERVER = "files"
+
+
+@hookimpl
+def octoc_tools(server: str, target: ServerTarget) -> Iterable[PythonTool] | None:
+    """Return the tools of a server that is bound to `files`. Raises: PluginError for settings that it does not take."""
+    if server != SERVER:
+        return None
+    from octoc_tools_files.root import Root
+    from octoc_tools_files.settings import Settings
+    from octoc_tools_files.tools import python_tools
+
+    settings = Settings.of(target.settings)
+    root = Root(settings.folder(target.cwd or "."), hard_links=settings.hard_links)
+    return tuple(python_tools(root, settings))

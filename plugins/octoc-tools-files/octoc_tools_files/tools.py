@@ -1,0 +1,201 @@
+"""The tools of one server, with the names, parameters and texts of Octo's built-in tools."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import attrs
+
+from octoc.plugin import AgentRole, PythonTool, ToolResult, current_caller
+from octoc.plugin.toolkit import words_of
+from octoc_tools_files.edit import edit
+from octoc_tools_files.find import find
+from octoc_tools_files.grep import ripgrep, search_files
+from octoc_tools_files.read import read_lines
+from octoc_tools_files.root import AbsentError, RefusedError, Root, Signature
+from octoc_tools_files.settings import Settings
+from octoc_tools_files.texts import MAX_LINES, ToolError
+
+_MAX_REMEMBERED = 10_000
+_MAX_CONTEXT = 50
+ROLES: tuple[AgentRole, ...] = ("supervisor", "worker")
+
+Arguments = Mapping[str, Any]
+Work = Callable[[threading.Event], str | ToolResult]
+
+
+@attrs.define
+class FileTools:
+    """The tools in one folder. They remember what each conversation read, to refuse an edit of what changed since."""
+
+    root: Root
+    settings: Settings
+    _read: OrderedDict[tuple[object, ...], Signature] = attrs.field(factory=OrderedDict)
+    _lock: threading.Lock = attrs.field(factory=threading.Lock)
+
+    def read(self, arguments: Arguments, stop: threading.Event) -> str:
+        """Return lines of a file with their numbers."""
+        path, offset, limit = arguments["file_path"], arguments.get("offset", 0), arguments.get("limit", MAX_LINES)
+        try:
+            parts = self.root.parts(path)
+            with self.root.file(parts) as (one, _):
+                text = read_lines(one, offset, limit, stop)
+                self._remember(parts, one.signature)
+                return text
+        except AbsentError:
+            raise ToolError(f"Error: File not found: {path}") from None
+        except (RefusedError, OSError) as error:
+            raise ToolError(f"Error reading {path}: {words_of(error)}") from None
+
+    def grep(self, arguments: Arguments, stop: threading.Event) -> str:
+        """Return the lines of files that match a regular expression."""
+        path = arguments.get("path", ".")
+        glob = arguments.get("glob") or arguments.get("include") or ""
+        try:
+            return search_files(
+                self.root, arguments["pattern"], path, glob, arguments.get("context", 0), stop, program=ripgrep()
+            )
+        except (RefusedError, OSError) as error:
+            raise ToolError(f"Error reading {path}: {words_of(error)}") from None
+
+    def glob(self, arguments: Arguments, stop: threading.Event) -> str:
+        """Return the files and folders whose paths match a pattern."""
+        path = arguments.get("path", ".")
+        try:
+            return find(self.root, arguments["pattern"], path, stop, gitignore=arguments.get("gitignore", False))
+        except (RefusedError, OSError) as error:
+            raise ToolError(f"Error: {path}: {words_of(error)}") from None
+
+    def edit(self, arguments: Arguments, _: threading.Event) -> str:
+        """Replace the only occurrence of a text in a file."""
+        path = arguments["file_path"]
+        try:
+            parts = self.root.parts(path)
+            with self._lock, self.root.file(parts) as (one, folder):
+                if self._read.get(_reader(parts), one.signature) != one.signature:
+                    raise ToolError(f"Error editing {path}: the file changed since it was read; read it again")
+                signature = edit(one, parts[-1], folder, path, arguments["old_string"], arguments["new_string"])
+            self._remember(parts, signature)
+        except AbsentError:
+            raise ToolError(f"Error: File not found: {path}") from None
+        except (RefusedError, OSError) as error:
+            raise ToolError(f"Error editing {path}: {words_of(error)}") from None
+        return f"Successfully edited {path}"
+
+    def _remember(self, parts: tuple[str, ...], signature: Signature) -> None:
+        self._read[_reader(parts)] = signature
+        while len(self._read) > _MAX_REMEMBERED:
+            self._read.popitem(last=False)
+
+
+def _reader(parts: tuple[str, ...]) -> tuple[object, ...]:
+    """Return the key of a file in a conversation."""
+    caller = current_caller()
+    return caller.tenant, caller.user, caller.agent, caller.session, parts
+
+
+def python_tools(root: Root, settings: Settings) -> Iterable[PythonTool]:
+    """Yield the tools of a server."""
+    tools = FileTools(root, settings)
+    text, count = {"type": "string"}, {"type": "integer", "minimum": 0}
+    yield _tool(
+        "Read",
+        "Read a file from the filesystem. Returns its lines with their numbers.",
+        {
+            "file_path": {**text, "description": "Absolute or relative path to the file"},
+            "offset": {**count, "default": 0, "description": "Line number to start reading from (0-based)"},
+            "limit": {
+                "type": "integer", "minimum": 1, "default": MAX_LINES,
+                "description": f"Maximum number of lines to read, at most {MAX_LINES}",
+            },
+        },
+        ("file_path",),
+        tools.read,
+    )  # fmt: skip
+    yield _tool(
+        "Grep",
+        "Search file contents using regex. Returns matching lines with file paths and line numbers.",
+        {
+            "pattern": {**text, "description": "Regular expression to search for, without look-around"},
+            "path": {**text, "default": ".", "description": "Directory or file to search in"},
+            "glob": {**text, "default": "", "description": "Glob pattern to filter files (e.g. '*.py')"},
+            "include": {**text, "default": "", "description": "Alias for glob"},
+            "context": {
+                **count, "maximum": _MAX_CONTEXT, "default": 0,
+                "description": "Number of context lines before/after each match",
+            },
+        },
+        ("pattern",),
+        tools.grep,
+    )  # fmt: skip
+    yield _tool(
+        "Glob",
+        "Find files matching a glob pattern. Returns their paths, one per line.",
+        {
+            "pattern": {**text, "description": "Glob pattern (e.g. '**/*.py', 'src/**/*.ts')"},
+            "path": {**text, "default": ".", "description": "Root directory to search from"},
+            "gitignore": {
+                "type": "boolean", "default": False, "description": "Leave out what .gitignore files ignore",
+            },
+        },
+        ("pattern",),
+        tools.glob,
+    )  # fmt: skip
+    yield _tool(
+        "Edit",
+        "Edit a file by replacing a string, which must occur exactly once.",
+        {
+            "file_path": {**text, "description": "Path to the file to modify"},
+            "old_string": {**text, "description": "The exact text to find and replace"},
+            "new_string": {**text, "description": "The replacement text"},
+        },
+        ("file_path", "old_string", "new_string"),
+        tools.edit,
+    )
+
+
+def _tool(
+    name: str,
+    description: str,
+    properties: Mapping[str, Any],
+    required: tuple[str, ...],
+    work: Callable[[Arguments, threading.Event], str | ToolResult],
+    *,
+    timeout_s: float | None = None,
+) -> PythonTool:
+    async def handle(arguments: Arguments) -> ToolResult:
+        try:
+            result = await _in_thread(lambda stop: work(arguments, stop))
+        except ToolError as error:
+            return ToolResult.of_text(str(error), is_error=True)
+        return ToolResult.of_text(result) if isinstance(result, str) else result
+
+    schema = {"type": "object", "properties": properties, "required": list(required)}
+    return PythonTool(
+        name=name, description=description, input_schema=schema, handler=handle, direct_for=ROLES, timeout_s=timeout_s
+    )
+
+
+async def _in_thread(work: Work) -> str | ToolResult:
+    """Run `work` in a thread of its own. If this is cancelled, `work` is asked to stop, and ends first."""
+    stop = threading.Event()
+    context = contextvars.copy_context()
+    # Not the shared threads of the loop: a command may take minutes.
+    threads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="octoc-tools-files")
+    running = asyncio.get_running_loop().run_in_executor(threads, context.run, work, stop)
+    try:
+        return await asyncio.shield(running)
+    except asyncio.CancelledError:
+        stop.set()
+        await asyncio.wait({running})
+        if not running.cancelled():
+            running.exception()  # whatever it is, nobody waits for it
+        raise
+    finally:
+        threads.shutdown(wait=False)
