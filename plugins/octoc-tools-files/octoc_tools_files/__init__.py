@@ -1,4 +1,4 @@
-"""Octo's built-in tools `Read`, `Grep`, `Glob` and `Edit`, in one folder, for a builtin server `files`."""
+"""Octo's built-in tools `Read`, `Grep`, `Glob`, `Edit` and `Bash`, in one folder, for a builtin server `files`."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def octoc_tools(server: str, target: ServerTarget) -> Iterable[PythonTool] | Non
     if server != SERVER:
         return None
     from octoc_tools_files.root import Root
-    from octoc_tools_files.settings import Settings
+    from octoc_tools_files.settings import FileToolSettings
     from octoc_tools_files.tools import python_tools
 
-    settings = Settings.of(target.settings)
+    settings = FileToolSettings.of(target.settings)
     root = Root(settings.folder(target.cwd or "."), hard_links=settings.hard_links)
     return tuple(python_tools(root, settings))

@@ -5,15 +5,15 @@ from __future__ import annotations
 import threading
 
 from octoc_tools_files.patterns import matches
-from octoc_tools_files.root import RefusedError, Root
+from octoc_tools_files.root import PathRefusedError, Root
 from octoc_tools_files.texts import MAX_FOUND
 from octoc_tools_files.walk import MAX_ENTRIES, Walk
 
 
 def find(root: Root, pattern: str, path: str, stop: threading.Event, *, gitignore: bool = False) -> str:
-    """Return paths, one on each line, relative to the folder of the tools. Raises: RefusedError, StoppedError."""
+    """Return paths, one on each line, relative to the folder of the tools. Raises: PathRefusedError, StoppedError."""
     if pattern.startswith("/") or ".." in pattern.split("/"):
-        raise RefusedError("a pattern is relative to `path`, and stays in it")
+        raise PathRefusedError("a pattern is relative to `path`, and stays in it")
     steps = tuple(step for step in pattern.split("/") if step not in {"", "."})
     base = root.parts(path)
     walk = Walk(root, base, stop, gitignore=gitignore)

@@ -24,7 +24,7 @@ import attrs
 
 from octoc.plugin.toolkit import RegexError, compile_regex
 from octoc_tools_files.patterns import name_matches
-from octoc_tools_files.root import AbsentError, OpenFile, RefusedError, Root
+from octoc_tools_files.root import AbsentError, OpenFile, PathRefusedError, Root
 from octoc_tools_files.texts import MAX_MATCHES, ToolError, cut
 from octoc_tools_files.walk import StoppedError, Walk
 
@@ -40,7 +40,7 @@ _HEAD = 8192
 
 
 @attrs.frozen
-class Line:
+class FoundLine:
     """A line of a file, by its number from 1. `matches` is False for lines around a match."""
 
     number: int
@@ -60,7 +60,7 @@ class Search:
 def search_files(
     root: Root, pattern: str, path: str, glob: str, context: int, stop: threading.Event, *, program: str | None
 ) -> str:
-    """Return the lines that match, each with path, number and `>`. Raises: RefusedError, ToolError, StoppedError.
+    """Return the lines that match, each with path, number and `>`. Raises: PathRefusedError, ToolError, StoppedError.
 
     Args:
         glob: a pattern that names of files must match; empty takes all files.
@@ -93,7 +93,7 @@ def ripgrep() -> str | None:
 
 def _found(
     root: Root, search: Search, path: str, glob: str, stop: threading.Event, program: str | None
-) -> Iterator[tuple[str, Sequence[Line] | Iterator[Line]]]:
+) -> Iterator[tuple[str, Sequence[FoundLine] | Iterator[FoundLine]]]:
     """Yield the files that have a match, with their lines, in the order of paths."""
     batch: dict[str, OpenFile] = {}
     with ExitStack() as opened:
@@ -113,12 +113,12 @@ def _files(root: Root, path: str, glob: str, stop: threading.Event) -> Iterator[
     try:
         with root.file(base) as (one, _):
             if _is_binary(one):
-                raise RefusedError("not a text")
+                raise PathRefusedError("not a text")
             yield "/".join(base), OpenFile(os.dup(one.fd), one.status)
             return
     except AbsentError:
         raise
-    except RefusedError as error:
+    except PathRefusedError as error:
         if str(error) != "a folder":
             raise
     for entry in Walk(root, base, stop).entries():
@@ -126,7 +126,7 @@ def _files(root: Root, path: str, glob: str, stop: threading.Event) -> Iterator[
             continue
         try:
             one = root.open_file(entry.parts[-1], entry.folder)
-        except RefusedError:  # what `Read` would refuse is not searched either
+        except PathRefusedError:  # what `Read` would refuse is not searched either
             continue
         if _is_binary(one):
             os.close(one.fd)
@@ -140,7 +140,7 @@ def _is_binary(one: OpenFile) -> bool:
 
 def _in_batch(
     batch: Mapping[str, OpenFile], search: Search, stop: threading.Event, program: str | None
-) -> Iterator[tuple[str, Sequence[Line] | Iterator[Line]]]:
+) -> Iterator[tuple[str, Sequence[FoundLine] | Iterator[FoundLine]]]:
     if stop.is_set():
         raise StoppedError
     short = {name: one for name, one in batch.items() if one.status.st_size <= _RIPGREP_BYTES}
@@ -152,7 +152,9 @@ def _in_batch(
             yield name, by_program[name]
 
 
-def _by_ripgrep(program: str, files: Mapping[str, OpenFile], search: Search) -> Mapping[str, Sequence[Line]] | None:
+def _by_ripgrep(
+    program: str, files: Mapping[str, OpenFile], search: Search
+) -> Mapping[str, Sequence[FoundLine]] | None:
     """Return the lines by file; None where ripgrep cannot say, as for an expression that only google-re2 has."""
     by_fd = {one.fd: name for name, one in files.items()}
     # In one thread it writes the files in the order in which it gets them, so what comes first is enough.
@@ -183,33 +185,33 @@ def _by_ripgrep(program: str, files: Mapping[str, OpenFile], search: Search) -> 
     late.cancel()
     if is_whole and started.returncode not in {0, 1}:
         return None
-    found: dict[str, list[Line]] = {}
+    found: dict[str, list[FoundLine]] = {}
     for line in written.split(b"\n"):
         match = _LINE.fullmatch(line)
         if match is not None:
-            one = Line(int(match[2]), _text(match[4]), match[3] == b":")
+            one = FoundLine(int(match[2]), _text(match[4]), match[3] == b":")
             found.setdefault(by_fd[int(match[1])], []).append(one)
     return found
 
 
-def _by_re2(fd: int, search: Search, stop: threading.Event) -> Iterator[Line]:
+def _by_re2(fd: int, search: Search, stop: threading.Event) -> Iterator[FoundLine]:
     """Yield matching lines and those around them, once each, in order."""
-    before: deque[Line] = deque(maxlen=search.context)
+    before: deque[FoundLine] = deque(maxlen=search.context)
     after = matched = 0
     for number, written in _lines(fd, stop):
         text = _text(written)
         if matched < MAX_MATCHES and search.pattern.search(text):
             yield from before
             before.clear()
-            yield Line(number, text, matches=True)
+            yield FoundLine(number, text, matches=True)
             after, matched = search.context, matched + 1
         elif after:
-            yield Line(number, text, matches=False)
+            yield FoundLine(number, text, matches=False)
             after -= 1
         elif matched == MAX_MATCHES:
             return
         elif search.context:
-            before.append(Line(number, text, matches=False))
+            before.append(FoundLine(number, text, matches=False))
 
 
 def _lines(fd: int, stop: threading.Event) -> Iterator[tuple[int, bytes]]:

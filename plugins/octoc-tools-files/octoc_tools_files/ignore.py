@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 import attrs
 
 from octoc_tools_files.patterns import ANY_FOLDERS, matches
-from octoc_tools_files.root import RefusedError, Root
+from octoc_tools_files.root import PathRefusedError, Root
 
 NAME = ".gitignore"
 _MAX_BYTES = 256 * 1024
@@ -39,7 +39,7 @@ def read_rules(root: Root, folder: int, base: tuple[str, ...]) -> list[IgnoreRul
     """Return the rules of the `.gitignore` file of an open folder; none if it has none that may be read."""
     try:
         one = root.open_file(NAME, folder)
-    except RefusedError:
+    except PathRefusedError:
         return []
     try:
         return rules_of(os.read(one.fd, _MAX_BYTES).decode("utf-8", "replace"), base)

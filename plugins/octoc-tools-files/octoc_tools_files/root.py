@@ -25,11 +25,11 @@ Signature = tuple[int, int, int, int]
 """Inode, size, and the times of the last change of content and of inode, in ns: another content has another one."""
 
 
-class RefusedError(Exception):
+class PathRefusedError(Exception):
     """A path that the tools do not use. The message is one line for the model, to go on from the path and `: `."""
 
 
-class AbsentError(RefusedError):
+class AbsentError(PathRefusedError):
     """A path that leads to nothing."""
 
 
@@ -63,26 +63,26 @@ class Root:
     hard_links: bool = False
 
     def parts(self, path: str) -> tuple[str, ...]:
-        """Return the steps from the folder to `path`, which is relative to it or inside it. Raises: RefusedError."""
+        """Return the steps to `path`, which is relative to the folder or inside it. Raises: PathRefusedError."""
         if not path or "\0" in path:
-            raise RefusedError("not a path")
+            raise PathRefusedError("not a path")
         try:
             os.fsencode(path)
         except UnicodeEncodeError:
-            raise RefusedError("not a path") from None
+            raise PathRefusedError("not a path") from None
         if path.startswith("/"):
             inside = path == self.path or path.startswith(f"{self.path.rstrip('/')}/")
             if not inside:
-                raise RefusedError("outside of the folder that the tools may use")
+                raise PathRefusedError("outside of the folder that the tools may use")
             path = path[len(self.path) :]
         parts = tuple(part for part in path.split("/") if part not in {"", "."})
         if ".." in parts:
-            raise RefusedError("`..` is not allowed, as paths stay in the folder of the tools")
+            raise PathRefusedError("`..` is not allowed, as paths stay in the folder of the tools")
         return parts
 
     @contextmanager
     def folder(self, parts: tuple[str, ...]) -> Iterator[int]:
-        """Yield the descriptor of the folder that the steps lead to. Raises: RefusedError."""
+        """Yield the descriptor of the folder that the steps lead to. Raises: PathRefusedError."""
         with _refused():
             fd = os.open(self.path, _FOLDER)
         try:
@@ -96,9 +96,9 @@ class Root:
 
     @contextmanager
     def file(self, parts: tuple[str, ...]) -> Iterator[tuple[OpenFile, int]]:
-        """Yield the file that the steps lead to, and the descriptor of its folder. Raises: RefusedError."""
+        """Yield the file that the steps lead to, and the descriptor of its folder. Raises: PathRefusedError."""
         if not parts:
-            raise RefusedError("a folder")
+            raise PathRefusedError("a folder")
         with self.folder(parts[:-1]) as folder:
             one = self.open_file(parts[-1], folder)
             try:
@@ -107,7 +107,7 @@ class Root:
                 os.close(one.fd)
 
     def open_file(self, name: str, folder: int) -> OpenFile:
-        """Open a regular file of a folder; the caller closes it. Raises: RefusedError."""
+        """Open a regular file of a folder; the caller closes it. Raises: PathRefusedError."""
         with _refused():
             # Opening a device or a pipe can have effects, so its kind is looked at before, and again on what is open.
             self._check(os.stat(name, dir_fd=folder, follow_symlinks=False), folder)
@@ -116,33 +116,33 @@ class Root:
             with _refused():
                 status = os.fstat(fd)
                 self._check(status, folder)
-        except RefusedError:
+        except PathRefusedError:
             os.close(fd)
             raise
         return OpenFile(fd, status)
 
     def _check(self, status: os.stat_result, folder: int) -> None:
         if not stat.S_ISREG(status.st_mode):
-            raise RefusedError(_KINDS.get(stat.S_IFMT(status.st_mode), "no file"))
+            raise PathRefusedError(_KINDS.get(stat.S_IFMT(status.st_mode), "no file"))
         if status.st_dev != os.fstat(folder).st_dev:
-            raise RefusedError("on another file system")
+            raise PathRefusedError("on another file system")
         if status.st_nlink > 1 and not self.hard_links:
-            raise RefusedError("a file with several names (hard links), which may be a file outside of the folder")
+            raise PathRefusedError("a file with several names (hard links), which may be a file outside of the folder")
 
 
 def open_folder(name: str, above: int, device: int) -> int:
-    """Open a folder on `device` below another one, and no link; the caller closes it. Raises: RefusedError."""
+    """Open a folder on `device` below another one, and no link; the caller closes it. Raises: PathRefusedError."""
     with _refused():
         try:
             fd = os.open(name, _FOLDER, dir_fd=above)
         except OSError:
             kind = stat.S_IFMT(os.stat(name, dir_fd=above, follow_symlinks=False).st_mode)
             if kind != stat.S_IFDIR:
-                raise RefusedError(f"`{name}` is {_KINDS.get(kind, 'no folder')}") from None
+                raise PathRefusedError(f"`{name}` is {_KINDS.get(kind, 'no folder')}") from None
             raise
         if os.fstat(fd).st_dev != device:
             os.close(fd)
-            raise RefusedError(f"`{name}` is on another file system")
+            raise PathRefusedError(f"`{name}` is on another file system")
     return fd
 
 
@@ -154,4 +154,4 @@ def _refused() -> Iterator[None]:
     except (FileNotFoundError, NotADirectoryError):
         raise AbsentError("not found") from None
     except OSError as error:
-        raise RefusedError((error.strerror or type(error).__name__).lower()) from None
+        raise PathRefusedError((error.strerror or type(error).__name__).lower()) from None

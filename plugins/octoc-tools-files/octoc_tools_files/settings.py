@@ -12,27 +12,38 @@ import attrs
 from octoc.plugin import PluginError
 from octoc.plugin.toolkit import did_you_mean, name_list
 
+ANY_PROGRAM = "*"
+
 
 @attrs.frozen(kw_only=True)
-class Settings:
+class FileToolSettings:
     """The settings of one server.
 
     Args:
         root: the folder of the tools, relative to the workspace.
+        programs: names or absolute paths of the programs that `Bash` starts; `*` allows every program, and without any
+            there is no `Bash`.
+        seconds: how long a command may take.
+        processes: how many processes a command may have at once.
+        memory_mb: how many MiB of memory they may have together.
         hard_links: whether files with several names are opened.
     """
 
     root: str = "."
+    programs: tuple[str, ...] = ()
+    seconds: int = 120
+    processes: int = 64
+    memory_mb: int = 1024
     hard_links: bool = False
 
     @classmethod
-    def of(cls, written: Mapping[str, Any]) -> Settings:
+    def of(cls, written: Mapping[str, Any]) -> FileToolSettings:
         """Return settings as a file has them. Raises: PluginError that names the key."""
         fields = attrs.fields_dict(cls)
         for key, value in written.items():
             if key not in fields:
                 near = did_you_mean(key, fields)
-                raise PluginError(f"`{key}` is no setting: {near or f'expected {name_list(sorted(fields))}'}")
+                raise PluginError(f"unknown setting `{key}`: {near or f'expected {name_list(sorted(fields))}'}")
             problem = _problem(value, fields[key].default)
             if problem:
                 raise PluginError(f"`{key}` must be {problem}")

@@ -14,16 +14,19 @@ import attrs
 
 from octoc.plugin import AgentRole, PythonTool, ToolResult, current_caller
 from octoc.plugin.toolkit import words_of
+from octoc_tools_files.bash import run_command
 from octoc_tools_files.edit import edit
 from octoc_tools_files.find import find
 from octoc_tools_files.grep import ripgrep, search_files
 from octoc_tools_files.read import read_lines
-from octoc_tools_files.root import AbsentError, RefusedError, Root, Signature
-from octoc_tools_files.settings import Settings
+from octoc_tools_files.root import AbsentError, PathRefusedError, Root, Signature
+from octoc_tools_files.settings import ANY_PROGRAM, FileToolSettings
 from octoc_tools_files.texts import MAX_LINES, ToolError
 
 _MAX_REMEMBERED = 10_000
 _MAX_CONTEXT = 50
+_END_S = 10.0
+"""How long ending a command may take, beyond its own time."""
 ROLES: tuple[AgentRole, ...] = ("supervisor", "worker")
 
 Arguments = Mapping[str, Any]
@@ -35,7 +38,7 @@ class FileTools:
     """The tools in one folder. They remember what each conversation read, to refuse an edit of what changed since."""
 
     root: Root
-    settings: Settings
+    settings: FileToolSettings
     _read: OrderedDict[tuple[object, ...], Signature] = attrs.field(factory=OrderedDict)
     _lock: threading.Lock = attrs.field(factory=threading.Lock)
 
@@ -50,7 +53,7 @@ class FileTools:
                 return text
         except AbsentError:
             raise ToolError(f"Error: File not found: {path}") from None
-        except (RefusedError, OSError) as error:
+        except (PathRefusedError, OSError) as error:
             raise ToolError(f"Error reading {path}: {words_of(error)}") from None
 
     def grep(self, arguments: Arguments, stop: threading.Event) -> str:
@@ -61,7 +64,7 @@ class FileTools:
             return search_files(
                 self.root, arguments["pattern"], path, glob, arguments.get("context", 0), stop, program=ripgrep()
             )
-        except (RefusedError, OSError) as error:
+        except (PathRefusedError, OSError) as error:
             raise ToolError(f"Error reading {path}: {words_of(error)}") from None
 
     def glob(self, arguments: Arguments, stop: threading.Event) -> str:
@@ -69,7 +72,7 @@ class FileTools:
         path = arguments.get("path", ".")
         try:
             return find(self.root, arguments["pattern"], path, stop, gitignore=arguments.get("gitignore", False))
-        except (RefusedError, OSError) as error:
+        except (PathRefusedError, OSError) as error:
             raise ToolError(f"Error: {path}: {words_of(error)}") from None
 
     def edit(self, arguments: Arguments, _: threading.Event) -> str:
@@ -84,9 +87,14 @@ class FileTools:
             self._remember(parts, signature)
         except AbsentError:
             raise ToolError(f"Error: File not found: {path}") from None
-        except (RefusedError, OSError) as error:
+        except (PathRefusedError, OSError) as error:
             raise ToolError(f"Error editing {path}: {words_of(error)}") from None
         return f"Successfully edited {path}"
+
+    def bash(self, arguments: Arguments, stop: threading.Event) -> ToolResult:
+        """Run a command of a shell."""
+        seconds = arguments.get("timeout", self.settings.seconds)
+        return run_command(arguments["command"], seconds, self.root.path, self.settings, stop)
 
     def _remember(self, parts: tuple[str, ...], signature: Signature) -> None:
         self._read[_reader(parts)] = signature
@@ -100,8 +108,8 @@ def _reader(parts: tuple[str, ...]) -> tuple[object, ...]:
     return caller.tenant, caller.user, caller.agent, caller.session, parts
 
 
-def python_tools(root: Root, settings: Settings) -> Iterable[PythonTool]:
-    """Yield the tools of a server."""
+def python_tools(root: Root, settings: FileToolSettings) -> Iterable[PythonTool]:
+    """Yield the tools of a server; `Bash` only if a program is allowed."""
     tools = FileTools(root, settings)
     text, count = {"type": "string"}, {"type": "integer", "minimum": 0}
     yield _tool(
@@ -158,6 +166,28 @@ def python_tools(root: Root, settings: Settings) -> Iterable[PythonTool]:
         ("file_path", "old_string", "new_string"),
         tools.edit,
     )
+    if settings.programs:
+        yield _tool(
+            "Bash",
+            f"Execute a shell command and return its output. {_programs(settings)}",
+            {
+                "command": {**text, "description": "The shell command to execute"},
+                "timeout": {
+                    "type": "integer", "minimum": 1, "default": settings.seconds,
+                    "description": f"Maximum execution time in seconds, at most {settings.seconds}",
+                },
+            },
+            ("command",),
+            tools.bash,
+            timeout_s=settings.seconds + _END_S,
+        )  # fmt: skip
+
+
+def _programs(settings: FileToolSettings) -> str:
+    if ANY_PROGRAM in settings.programs:
+        return "It can start every program."
+    names = ", ".join(settings.programs)
+    return f"The shell is restricted (no cd, no redirection of output) and can start: {names}."
 
 
 def _tool(
@@ -195,7 +225,7 @@ async def _in_thread(work: Work) -> str | ToolResult:
         stop.set()
         await asyncio.wait({running})
         if not running.cancelled():
-            running.exception()  # whatever it is, nobody waits for it
+            running.exception()  # the caller has left, whatever it is
         raise
     finally:
         threads.shutdown(wait=False)

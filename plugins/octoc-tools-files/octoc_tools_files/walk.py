@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import attrs
 
 from octoc_tools_files.ignore import IgnoreRule, is_ignored, read_rules
-from octoc_tools_files.root import RefusedError, Root, open_folder
+from octoc_tools_files.root import PathRefusedError, Root, open_folder
 
 _SKIPPED = frozenset({"node_modules", "__pycache__"})
 MAX_ENTRIES = 200_000
@@ -48,7 +48,7 @@ class Walk:
     def entries(self) -> Iterator[Entry]:
         """Yield all files, and folders before what is in them. Hidden folders and `node_modules` are left out.
 
-        Raises: RefusedError if the start is no folder, StoppedError.
+        Raises: PathRefusedError if the start is not a folder, StoppedError.
         """
         rules: list[IgnoreRule] = []
         if self.gitignore:
@@ -81,7 +81,7 @@ class Walk:
     def _inside(self, folder: int, parts: tuple[str, ...], rules: list[IgnoreRule]) -> Iterator[Entry]:
         try:
             inner = open_folder(parts[-1], folder, os.fstat(folder).st_dev)
-        except RefusedError:
+        except PathRefusedError:
             return
         try:
             yield from self._below(inner, parts, rules)

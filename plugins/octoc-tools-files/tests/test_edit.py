@@ -78,7 +78,7 @@ def test_hard_links(tools: Tools, make_tools: Callable[..., Tools], root: Path, 
 
 
 def test_a_change_since_the_file_was_read(tools: Tools, root: Path) -> None:
-    """A conversation that read a file does not edit what somebody else made of it before it reads that."""
+    """A conversation that read a file does not edit it after another change before it reads it again."""
     (root / "a.txt").write_text("one\n")
     tools("Read", file_path="a.txt")
     assert tools("Edit", file_path="a.txt", old_string="one", new_string="two") == "Successfully edited a.txt"
@@ -122,7 +122,7 @@ def test_a_change_while_the_file_is_edited(
 
 
 def test_edits_at_the_same_time(tools: Any, root: Path) -> None:
-    """Of edits of one file at the same time, each is in the file or was refused; none is lost."""
+    """Each of several edits of one file at the same time is in the file or was refused; none is lost."""
     names = [f"w{number}." for number in range(20)]
     (root / "a.txt").write_text(" ".join(names))
 

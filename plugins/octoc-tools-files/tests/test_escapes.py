@@ -41,7 +41,7 @@ def tree(root: Path) -> Path:
 
 
 def _escapes(root: Path, outside: Path) -> Iterator[str]:
-    """Yield paths that lead out of `root`, or to something that is no file of it, each once."""
+    """Yield paths that lead out of `root`, or to anything except its files, each once."""
     seen = set()
     steps = ["..", ".", "", "a", "b", "up", "out", "relative", "top", "self", "chain", "deep"]
     ends = ["secret.txt", "second.txt", "hard.txt", "zero", "pipe", "out/secret.txt", "chain/deep/secret.txt"]

@@ -42,7 +42,7 @@ def test_bytes_that_are_no_text(tools: Tools, root: Path) -> None:
 
 @pytest.mark.parametrize("offset", [0, 2])
 def test_a_file_of_one_gigabyte(tools: Tools, root: Path, monkeypatch: pytest.MonkeyPatch, offset: int) -> None:
-    """Of a file of 1 GiB only parts are in memory, and only as many as the lines need."""
+    """A file of 1 GiB is read in parts, and only as many as the lines need."""
     with (root / "big.log").open("wb") as file:
         file.write(b"first\nsecond\nthird\n")
         file.truncate(GIB)

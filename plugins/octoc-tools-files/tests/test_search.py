@@ -41,7 +41,7 @@ def files(root: Path) -> Path:
 @pytest.mark.usefixtures("_engine", "files")
 class TestGrep:
     def test_matches(self, tools: Tools) -> None:
-        """Each match has its path, its number and `>`; hidden folders and files that are no text are left out."""
+        """Each match has its path, its number and `>`; hidden folders and binary files are left out."""
         assert tools("Grep", pattern="one").splitlines() == [
             ".hidden.py:1:> one",
             "a.py:3:> print('one')",
@@ -70,7 +70,7 @@ class TestGrep:
         assert (len(wide), wide[-16:]) == (50_000 + 16, "\n... (truncated)")
 
     def test_expressions(self, tools: Tools, root: Path) -> None:
-        """An expression that is none is refused in words; one that takes others forever takes linear time."""
+        """An unsound expression is refused in words; one that takes others forever takes linear time."""
         assert tools("Grep", pattern="a(").startswith("! Invalid regex: ")
         assert tools("Grep", pattern=r"(a)\1").startswith("! Invalid regex: ")
         (root / "slow.txt").write_text("a" * 50_000 + "!\n")
