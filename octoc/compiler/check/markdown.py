@@ -102,8 +102,10 @@ def check_agent(values: Mapping[str, Any], inspection: FileInspection) -> None:
             f"agent name `{name}` is one that some clients refuse: expected lower-case letters, digits and `-`",
             ("name",),
             help=f"call it `{_usual(name)}`" if is_name(_usual(name)) else None,
-            # An agent outside of Claude Code's folders may be for any client.
-            severity=Severity.INFO if is_claude and not is_claude_s(inspection.file.path) else None,
+            # An agent outside of Claude Code's folders may be for any client, which reads letters of other scripts.
+            severity=Severity.INFO
+            if not name.isascii() or (is_claude and not is_claude_s(inspection.file.path))
+            else None,
         )
     written = values.get("type")
     # Claude Code reads no `type`, so another word there is the author's own.

@@ -13,15 +13,15 @@ from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.check import UNKNOWN_FIELD, UNUSUAL_AGENT_NAME
 from octoc.diagnostics.rules.claude import NAMED_FILE_MISSING
 from octoc.diagnostics.rules.lint_mcp import UNSET_IN_SHELL, UNSUPPORTED_CONNECTION
-from octoc.diagnostics.rules.resolve import KNOWN_TOKEN, TWO_CREDENTIALS
+from octoc.diagnostics.rules.resolve import KNOWN_TOKEN, NO_TOOL_RESOLVES, TWO_CREDENTIALS
 
 _CONVENTION = 5
 """Least files with one unknown key that make it the owner's own."""
 _ALWAYS = frozenset({KNOWN_TOKEN})
 """Rules that mean the same in an example."""
 
-_OF_OCTOC = frozenset({TWO_CREDENTIALS, UNSET_IN_SHELL, UNSUPPORTED_CONNECTION})
-"""Rules on what octoc's runtime does with a server: without an octoc.toml, the file's own client starts it."""
+_OF_OCTOC = frozenset({NO_TOOL_RESOLVES, TWO_CREDENTIALS, UNSET_IN_SHELL, UNSUPPORTED_CONNECTION})
+"""Rules on what octoc does with a server or an agent: without an octoc.toml, the file's own client starts it."""
 
 
 def moderated(diagnostics: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:

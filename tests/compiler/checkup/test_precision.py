@@ -191,6 +191,8 @@ def test_a_rule_on_skills_may_be_of_a_prefix(tmp_path: Path) -> None:
             '{"mcp": {"a": {"type": "remote", "url": "https://a.example", "oauth": {}, ' + HEADERS + "}}}",
         ),
         (".mcp.json", '{"mcpServers": {"a": {"command": "sh", "args": ["-c", "a-mcp --root $A_ROOT"]}}}'),
+        (".claude/agents/reviewer.md", AGENT.format(name="审查员", more="tools: '*'\n")),
+        (".claude/agents/reviewer.md", AGENT.format(name="reviewer", more="tools: Read Grep\n")),
         (".claude/skills/_template/SKILL.md", "---\nname: template\ndescription: Copy me\n---\nText.\n"),
         (".claude/skills/look/SKILL.md", "---\nname: look\ndescription: Looks\ndomain: security\n---\nLook.\n"),
         (".claude/agents/reviewer.md", "You are an agent that reviews changes.\n"),
