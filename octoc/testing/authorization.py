@@ -44,7 +44,8 @@ class OAuthServer:
 
     `lifetime_s` is how long an access token is good for; `echo` lets a refusal repeat the credential that it refuses;
     `down` makes the token endpoint answer 503; `moved` makes it redirect there. `issuer` is where the server says that
-    its authorization server is, by default on the same port.
+    its authorization server is, by default on the same port. A token must have `required_scope`, and `granted` has
+    the scope of each token.
     """
 
     base: str = ""
@@ -52,6 +53,8 @@ class OAuthServer:
     echo: bool = False
     down: bool = False
     moved: str = ""
+    required_scope: str = ""
+    granted: dict[str, str] = attrs.field(factory=dict)
     issuer: str = ""
     registered: dict[str, dict[str, Any]] = attrs.field(factory=dict)
     tokens: dict[str, float] = attrs.field(factory=dict)
@@ -60,7 +63,7 @@ class OAuthServer:
     client_secret: str = OAUTH_CLIENT_SECRET
     grants: list[str] = attrs.field(factory=list)
     scopes: list[str | None] = attrs.field(factory=list)
-    _codes: dict[str, tuple[str, str, str]] = attrs.field(factory=dict)
+    _codes: dict[str, tuple[str, str, str, str]] = attrs.field(factory=dict)
 
     @property
     def url(self) -> str:
@@ -76,9 +79,10 @@ class OAuthServer:
         """Let every access token have expired; refresh tokens stay."""
         self.tokens.clear()
 
-    def _issue(self, *, refresh: bool) -> dict[str, Any]:
+    def _issue(self, scope: str = "", *, refresh: bool) -> dict[str, Any]:
         access = f"access-{secrets.token_urlsafe(24)}"
         self.tokens[access] = time.time() + self.lifetime_s
+        self.granted[access] = scope
         answer: dict[str, Any] = {"access_token": access, "token_type": "bearer", "expires_in": int(self.lifetime_s)}
         if refresh:
             answer["refresh_token"] = f"refresh-{secrets.token_urlsafe(24)}"
@@ -87,6 +91,10 @@ class OAuthServer:
 
     def _lets_in(self, authorization: str | None) -> bool:
         return self.tokens.get((authorization or "").removeprefix("Bearer "), 0.0) > time.time()
+
+    def _lacks_scope(self, authorization: str | None) -> bool:
+        granted = self.granted.get((authorization or "").removeprefix("Bearer "), "")
+        return not set(self.required_scope.split()) <= set(granted.split())
 
 
 @contextlib.contextmanager
@@ -157,6 +165,12 @@ def _app(state: OAuthServer) -> Any:
         if scope["path"] != "/mcp":
             await open_(scope, receive, send)
         elif state._lets_in(header):  # noqa: SLF001  # this module's own
+            if state._lacks_scope(header):  # noqa: SLF001
+                challenge = f'Bearer error="insufficient_scope", scope="{state.required_scope}"'.encode()
+                headers = [(b"www-authenticate", challenge), (b"content-length", b"0")]
+                await send({"type": "http.response.start", "status": 403, "headers": headers})
+                await send({"type": "http.response.body", "body": b""})
+                return
             await guarded(scope, receive, send)
         else:
             where = f'Bearer resource_metadata="{state.base}/.well-known/oauth-protected-resource/mcp"'
@@ -218,7 +232,12 @@ async def _authorize(state: OAuthServer, request: Request) -> Response:
         return _json({"error": "invalid_request"}, 400)
     state.scopes.append(query.get("scope"))
     code = secrets.token_urlsafe(16)
-    state._codes[code] = (query["client_id"], query["redirect_uri"], query["code_challenge"])  # noqa: SLF001
+    state._codes[code] = (  # noqa: SLF001
+        query["client_id"],
+        query["redirect_uri"],
+        query["code_challenge"],
+        query.get("scope", ""),
+    )
     back = urlencode({"code": code, "state": query["state"]})
     return RedirectResponse(f"{query['redirect_uri']}?{back}", status_code=302)
 
@@ -235,14 +254,14 @@ async def _token(state: OAuthServer, request: Request) -> Response:
     state.grants.append(grant)
     public = [(name, "") for name in state.registered if name != OAUTH_CLIENT_ID]
     if grant == "authorization_code":
-        client, redirect, challenge = state._codes.pop(form.get("code", ""), ("", "", ""))  # noqa: SLF001
+        client, redirect, challenge, scope = state._codes.pop(form.get("code", ""), ("", "", "", ""))  # noqa: SLF001
         made = base64.urlsafe_b64encode(hashlib.sha256(form.get("code_verifier", "").encode()).digest())
         if (form.get("client_id"), form.get("redirect_uri"), made.decode().rstrip("=")) == (
             client,
             redirect,
             challenge,
         ):
-            return _json(state._issue(refresh=True))  # noqa: SLF001
+            return _json(state._issue(scope, refresh=True))  # noqa: SLF001
     elif grant == "refresh_token" and _client(request, form) not in ((OAUTH_CLIENT_ID, state.client_secret), *public):
         return _json({"error": "invalid_client"}, 401)
     elif grant == "refresh_token" and form.get("refresh_token") in state.refresh_tokens:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import time
 from collections.abc import AsyncGenerator, Callable, Generator, Mapping
 from http import HTTPStatus
@@ -14,6 +15,7 @@ from typing import Protocol
 
 import attrs
 import httpx2
+from mcp.client.auth.utils import extract_field_from_www_auth, union_scopes
 
 from octoc.plugin import ConnectFailedError, ServerTarget
 from octoc_transport_mcp.auth_sdk import client_credentials_provider, drive, refreshing_provider, stored_of
@@ -24,6 +26,9 @@ logger = logging.getLogger("octoc.transport")
 
 EXPIRY_MARGIN_S = 10.0
 """A token that expires within this time is replaced before it is sent."""
+
+_SCOPE = re.compile(r"[!#-\[\]-~]+(?: [!#-\[\]-~]+)*")
+"""RFC 6749, section 3.3."""
 
 Headers = Mapping[str, str]
 
@@ -90,6 +95,10 @@ class ServerAuth(httpx2.Auth):
         """The credentials obtained besides the target's own `secrets`; no message may show one."""
         return frozenset(self._source.secrets)
 
+    def needed_scope(self, answer: httpx2.Response) -> str:
+        """Return the scope that a refusal asks for and that the next login requests; empty if no login helps."""
+        return _challenged_scope(answer) if isinstance(self._source, PersonLogin) else ""
+
     async def async_auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
         """Send the request with a credential; after a refusal send it once more if another credential exists."""
         if _origin(request.url) != self._origin:
@@ -102,7 +111,9 @@ class ServerAuth(httpx2.Auth):
             other = await self._source.other(used, request, answer)
             if other and other != used:
                 _sign(request, other)
-                yield request
+                answer = yield request
+        if isinstance(self._source, PersonLogin) and (scope := _challenged_scope(answer)):
+            await self._source.need(scope)
 
     def sync_auth_flow(self, request: httpx2.Request) -> Generator[httpx2.Request, httpx2.Response]:
         """Raises: RuntimeError. Only an asynchronous client can wait for a credential."""
@@ -210,6 +221,14 @@ class PersonLogin:
                 await self._renew(refused=access)
         return self._sendable()
 
+    async def need(self, scope: str) -> None:
+        """Record a scope for the next login to ask for."""
+        async with self._lock:
+            login = self._store.read()
+            needed = None if login is None else union_scopes(login.needed_scope, scope)
+            if login is not None and needed and needed != login.needed_scope:
+                self._keep(attrs.evolve(login, needed_scope=needed))
+
     async def _renew(self, refused: str | None = None) -> None:
         """Use a login that another process made or refreshed meanwhile, else refresh this one."""
         login = self._store.read()
@@ -245,12 +264,15 @@ class PersonLogin:
         request = httpx2.Request("POST", self._target.url or "")
         if not await _run(self, provider, request, None, self._target) or not provider.context.is_token_valid():
             return False
-        self._take(stored_of(self._target, self._settings, provider))
-        try:
-            self._store.write(self._stored)
-        except OSError as error:
-            logger.warning("the refreshed login of `%s` could not be kept: %s", self._target.name, error.strerror)
+        self._take(attrs.evolve(stored_of(self._target, self._settings, provider), needed_scope=login.needed_scope))
+        self._keep(self._stored)
         return True
+
+    def _keep(self, login: StoredLogin) -> None:
+        try:
+            self._store.write(login)
+        except OSError as error:
+            logger.warning("the login of `%s` could not be stored: %s", self._target.name, error.strerror)
 
     def _take(self, stored: StoredLogin) -> None:
         self._stored = stored
@@ -322,6 +344,16 @@ async def _run(
         return False
     source.refusal = ""
     return True
+
+
+def _challenged_scope(answer: httpx2.Response) -> str:
+    """Return the scopes that an answer says the token lacks, separated by spaces; empty for any other answer."""
+    if answer.status_code != HTTPStatus.FORBIDDEN or (
+        extract_field_from_www_auth(answer, "error") != "insufficient_scope"
+    ):
+        return ""
+    scope = extract_field_from_www_auth(answer, "scope") or ""
+    return scope if _SCOPE.fullmatch(scope) else ""
 
 
 def _copy(request: httpx2.Request) -> httpx2.Request:

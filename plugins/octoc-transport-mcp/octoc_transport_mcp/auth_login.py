@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import attrs
 import httpx2
 from mcp.client.auth import OAuthClientProvider
+from mcp.client.auth.utils import union_scopes
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull
 
 from octoc.plugin import ConnectFailedError, LoginState, ServerTarget
@@ -48,6 +49,10 @@ class McpLogin:
     ) -> LoginState:
         """Log in; `show` gets the address that a person has to open. Raises: ConnectFailedError."""
         settings = _oauth(target)
+        earlier = store_of(target, settings).read()
+        if earlier is not None and earlier.needed_scope:
+            granted = union_scopes(settings.scopes, earlier.tokens.get("scope"))
+            settings = attrs.evolve(settings, scopes=union_scopes(granted, earlier.needed_scope))
         try:
             async with asyncio.timeout(timeout_s), _callback(target, settings) as (callback, redirect):
                 provider = _provider(target, settings, redirect, callback, show)

@@ -23,7 +23,8 @@ class StoredLogin:
     """One login as in its file. Its repr shows only the issuer and `expires_at`, in seconds since the epoch.
 
     `tokens`, `client`, `metadata` and `resource` are OAuth's own wire objects: the token endpoint's answer, the
-    registration, the authorization server's metadata and the protected resource's.
+    registration, the authorization server's metadata and the protected resource's. `needed_scope` has the scopes,
+    separated by spaces, that the server refused a request for; the next login asks for them too.
     """
 
     server: str = attrs.field(repr=False)
@@ -33,6 +34,7 @@ class StoredLogin:
     client: dict[str, Any] | None = attrs.field(default=None, repr=False)
     metadata: dict[str, Any] | None = attrs.field(default=None, repr=False)
     resource: dict[str, Any] | None = attrs.field(default=None, repr=False)
+    needed_scope: str = ""
 
     @property
     def can_refresh(self) -> bool:

@@ -122,7 +122,7 @@ class HttpState:
         """Return the fault of a refusal. `in_session`: whether the request named a session."""
         status = response.status_code
         if status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
-            reason = f"answered HTTP {status}: {self._advice(status)}"
+            reason = f"answered HTTP {status}: {self._advice(response)}"
             return Fault(kind="unauthorized", reason=reason, sent=False, permanent=True)
         if status in {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}:
             wait = retry_after_s(response.headers.get("retry-after"))
@@ -135,10 +135,13 @@ class HttpState:
         more = _message_in(response, body)
         return Fault(kind="protocol", reason=f"answered HTTP {status}{f': {more}' if more else ''}")
 
-    def _advice(self, status: int) -> str:
+    def _advice(self, response: httpx2.Response) -> str:
         login, target = self.target.login, self.target
         refusal = getattr(self.auth, "refusal", "")
-        if status == HTTPStatus.FORBIDDEN:
+        if response.status_code == HTTPStatus.FORBIDDEN:
+            scope = "" if self.auth is None else self.auth.needed_scope(response)
+            if scope and login:
+                return f"its login lacks the scope `{scope[:MAX_MESSAGE_CHARS]}`; {login}, which asks for it"
             return f"its credentials may not do this{f'; for others, {login}' if login else ''}"
         if login:
             return f"{f'{refusal}; ' if refusal else ''}{login}"

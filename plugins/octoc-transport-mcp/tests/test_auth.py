@@ -258,6 +258,52 @@ def test_configured_scopes_are_asked_for(server: OAuthServer) -> None:
     assert server.scopes == ["read write", "one", "read"]
 
 
+@pytest.mark.parametrize("configured", [{}, {"scopes": "read profile"}])
+def test_a_login_after_insufficient_scope_asks_for_the_named_scope(
+    server: OAuthServer, configured: dict[str, str]
+) -> None:
+    """The login after `insufficient_scope` asks for the named scope besides the earlier ones, also after a refresh."""
+    target = target_of(server, oauth(**configured))
+    log_in(target)
+
+    def raise_the_bar() -> None:
+        server.required_scope = "write admin"
+
+    _, refused = call(target, times=2, between=raise_the_bar)
+    assert isinstance(refused, ToolFailure)
+    why = "its login lacks the scope `write admin`; run `octoc auth login web`, which asks for it"
+    assert (refused.kind, refused.message) == ("unauthorized", f"`web` answered HTTP 403: {why}")
+    server.required_scope = ""
+    server.expire()
+    assert texts(call(target)) == ["w0"]  # refreshed, and the need is not forgotten
+    server.required_scope = "write admin"
+    log_in(target)
+    assert server.scopes[-1] == f"{configured.get('scopes', 'read')} write admin"
+    assert texts(call(target)) == ["w0"]
+    log_in(target)
+    assert server.scopes[-1] == configured.get("scopes", "read")
+
+
+@pytest.mark.parametrize("challenge", ['error="invalid_token", scope="write"', 'error="insufficient_scope"'])
+def test_a_refusal_without_a_scope_changes_no_login(server: OAuthServer, challenge: str) -> None:
+    """A 403 that names no lacking scope is not recorded."""
+    target = target_of(server, oauth())
+    log_in(target)
+    (kept,) = folder().iterdir()
+    before = kept.read_bytes()
+    auth = auth_for(target)
+    assert auth is not None
+
+    async def refused() -> None:
+        flow = auth.async_auth_flow(httpx2.Request("POST", server.url))
+        request = await anext(flow)
+        with pytest.raises(StopAsyncIteration):
+            await flow.asend(httpx2.Response(403, headers={"www-authenticate": f"Bearer {challenge}"}, request=request))
+
+    asyncio.run(refused())
+    assert kept.read_bytes() == before
+
+
 def test_a_client_that_was_registered_beforehand(server: OAuthServer) -> None:
     """With a `client_id` nothing is registered, in each spelling of it; each id has a login of its own."""
     port = free_port()
