@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from octoc.bundle.model import AgentEntry, Bundle
 from octoc.bundle.reader import OpenBundle
-from octoc.runtime.activation.activate import servers_of
+from octoc.runtime.activation.activate import in_background, list_in_background, servers_of
 from octoc.runtime.activation.eviction import evictions_over_limits
 from octoc.runtime.activation.holding import hold, hold_base, hold_proxied, release_all
 from octoc.runtime.activation.kept_capabilities import update_kept
@@ -93,7 +93,11 @@ async def _switch(session: SessionState) -> None:
             if not runtime.references.is_needed(server):
                 old.pool.drop(server)
     # Outside of the lock: connecting may take long, and calls and activations continue.
-    await _connect_unlisted(session)
+    if session.waits:
+        await _connect_unlisted(session)
+    else:
+        in_background(session, _connect_unlisted(session))
+        list_in_background(session)
     if old.has_subscriptions:
         from octoc.runtime.offers.subscriptions import follow
 

@@ -218,6 +218,7 @@ class Runtime:
         user: str | None = None,
         correlation_id: str | None = None,
         account: str | None = None,
+        waits: bool = True,
     ) -> Session:
         """Begin a conversation of `agent`, for `tenant` if the agent belongs to tenants.
 
@@ -225,6 +226,9 @@ class Runtime:
 
         Args:
             account: the account whose shares of the runtime's limits it uses without a tenant, such as a token's id.
+            waits: False waits for no server that has yet to start, and needs a running event loop: servers without a
+                snapshot are listed in the background from now on, so that searches find their tools, and a message
+                activates a capability when its servers have started (`Routing.pending`, `Session.settled`).
         """
         entry = self.state.current.agent_of(agent, tenant)
         if entry is None:
@@ -240,7 +244,13 @@ class Runtime:
             account=account,
         )
         self.accounts.note(account_of(caller))
-        return Session(begin_session(self.state, entry, caller))
+        state = begin_session(self.state, entry, caller)
+        if not waits:
+            from octoc.runtime.activation.activate import list_in_background
+
+            state.waits = False
+            list_in_background(state)
+        return Session(state)
 
     def owners_session(self, agent: str = SUPERVISOR) -> Session:
         """Begin a conversation as `session` does, for any one of the tenants that may use the agent.
@@ -251,6 +261,20 @@ class Runtime:
         if entry is None:
             raise UnknownNameError("agent", agent, self.agents)
         return self.session(agent, tenant=next(iter(entry.tenants), None))
+
+    def unlisted_servers(self, agents: Iterable[str]) -> tuple[str, ...]:
+        """Return the servers without a snapshot that these agents may use and that were not listed yet.
+
+        Builtin servers are not among them. Raises: UnknownNameError.
+        """
+        reached = (self.owners_session(agent).state.tools.unlisted_servers() for agent in agents)
+        servers = dict.fromkeys(server for names in reached for server in names)
+        remote = (server for server in servers if self.servers[server].transport != BUILTIN)
+        return tuple(filter(self.state.current.is_unknown, remote))
+
+    async def list_servers(self, agents: Iterable[str]) -> dict[str, str]:
+        """Connect the `unlisted_servers`, so that their tools are known. Returns server -> why that failed."""
+        return await self.state.current.pool.connect_all(self.unlisted_servers(agents))
 
     def bind(self, server: str, tools: Iterable[PythonTool]) -> None:
         """Bind tools to a builtin server in place of its earlier ones; they join at once.

@@ -415,7 +415,7 @@ class Session(SessionHistory):
     async def connect_unlisted(self, *, shown_only: bool = False) -> dict[str, str]:
         """Connect the servers without a snapshot whose tools are unknown, so that their tools can be found and shown.
 
-        Otherwise only an activation or a call starts a server.
+        Otherwise only an activation or a call starts a server, except in a session that waits for none.
 
         Args:
             shown_only: skip servers whose tools only the proxy reaches.
@@ -425,6 +425,13 @@ class Session(SessionHistory):
         from octoc.runtime.activation.activate import connect_unlisted
 
         return await connect_unlisted(self.state, shown_only=shown_only)
+
+    async def settled(self) -> None:
+        """Wait until the session does nothing in the background: no server is listed and no capability activated."""
+        import asyncio
+
+        while tasks := tuple(self.state.switching.background):
+            await asyncio.wait(tasks)
 
     async def close(self) -> None:
         """End the session: deactivate its capabilities, and close the servers that no other session needs."""

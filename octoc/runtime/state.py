@@ -93,12 +93,14 @@ class Switching:
         preparing: tasks that connect the servers of capabilities that are being activated.
         locks: capability -> lock of its activations and deactivations, of which one runs at a time.
         keeps: capability -> whether the session itself keeps it; without an entry the workspace decides.
+        background: tasks that list servers and activate capabilities while the host goes on.
     """
 
     ended: bool = False
     preparing: set[asyncio.Task[Any]] = attrs.field(factory=set)
     locks: dict[str, asyncio.Lock] = attrs.field(factory=dict)
     keeps: dict[str, bool] = attrs.field(factory=dict)
+    background: set[asyncio.Task[Any]] = attrs.field(factory=set)
 
 
 @attrs.define(eq=False)
@@ -130,6 +132,7 @@ class SessionState:
         proxied: the servers of tools that calls reached though they are not visible.
         log: the log messages of servers that the host wants.
         has_stored: whether a result was cut or aged, so that `read_result` has something to read.
+        waits: whether a message and a reload wait for servers that start; otherwise these start in the background.
     """
 
     runtime: RuntimeState
@@ -147,6 +150,7 @@ class SessionState:
     proxied: set[str] = attrs.field(factory=set)
     log: LogWish | None = None
     has_stored: bool = False
+    waits: bool = True
 
     @cached_property
     def lock(self) -> asyncio.Lock:

@@ -58,6 +58,8 @@ class Routing:
         method: `vectors`, or `words` without an encoder.
         follows: it continues an earlier message of the user, which took part in the decision.
         skills: the skills that it uses; only `on_user_message` sets them.
+        pending: those of its capabilities that become active when their servers have started; only a session that
+            waits for no server has any.
     """
 
     capability: str | None
@@ -72,6 +74,7 @@ class Routing:
     reason: str = ""
     intent: str = ""
     skills: tuple[UsedSkill, ...] = ()
+    pending: tuple[str, ...] = ()
 
 
 @attrs.frozen(kw_only=True)

@@ -169,6 +169,7 @@ def test_a_folder_with_only_an_mcp_file_builds(octoc: Run, tmp_path: Path) -> No
     done = octoc("build", "--workspace", str(folder))
     assert done.status == 0, done.out
     assert (folder / "dist" / "bare.octoc").is_file()
+    assert "warning: the tools of server `notes` are not recorded: run `octoc pin notes`" in done.err
 
 
 def test_pin_from_a_dump_finds_the_server_that_runs_the_package(octoc: Run, workspace: Path, dump: Path) -> None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from octoc.compiler.workspace.build import BuildOutcome
 
 _MOST_ROWS = 12
+_MOST_UNLISTED = 3
 
 
 @click.command
@@ -94,6 +95,8 @@ def _print_outcome(outcome: BuildOutcome, root: Path, *, locked: bool, err: bool
         return
     for line in _gate_notes(outcome):
         click.echo(f"gate: {escape(line)}", err=err)
+    for line in _unlisted_servers(outcome):
+        click.echo(f"warning: {escape(line)}", err=True)
     path = outcome.bundle.relative_to(root) if outcome.bundle.is_relative_to(root) else outcome.bundle
     _print_tokens(outcome, err=err)
     state = "unchanged" if outcome.unchanged else "built"
@@ -133,6 +136,17 @@ def _gate_notes(outcome: BuildOutcome) -> list[str]:
     from octoc.diagnostics.rules.plugin import THRESHOLD_CHOSEN
 
     return [found.message for found in outcome.diagnostics if found.rule == THRESHOLD_CHOSEN]
+
+
+def _unlisted_servers(outcome: BuildOutcome) -> list[str]:
+    """Return a warning for the servers without a snapshot, which are infos for a check."""
+    from octoc.diagnostics.rule import Severity
+    from octoc.diagnostics.rules.resolve import UNLISTED_SERVER
+
+    unlisted = [one for one in outcome.diagnostics if one.rule == UNLISTED_SERVER and one.severity == Severity.INFO]
+    if len(unlisted) > _MOST_UNLISTED:
+        return [f"the tools of {len(unlisted)} servers are not recorded: run `octoc pin`"]
+    return [f"{one.message}: {one.help}" for one in unlisted]
 
 
 def _print_json(outcome: BuildOutcome) -> None:

@@ -36,12 +36,16 @@ NO_TOOLS = "none — the configured allowed_tools filter excluded every tool the
 
 @attrs.frozen(kw_only=True)
 class ActivationChange:
-    """The result of an activation or deactivation: a text for the model, and the servers connected or closed."""
+    """The result of an activation or deactivation: a text for the model, and the servers connected or closed.
+
+    `pending` means that the activation goes on in the background.
+    """
 
     ok: bool
     text: str
     changed: bool = False
     servers: tuple[str, ...] = ()
+    pending: bool = False
 
 
 async def activate(session: SessionState, name: str, *, by_host: bool = False) -> ActivationChange:
@@ -56,6 +60,33 @@ async def activate(session: SessionState, name: str, *, by_host: bool = False) -
         if not change.ok:
             watched.failed("refused")
         return change
+
+
+async def activate_soon(session: SessionState, name: str) -> ActivationChange:
+    """Activate a capability; in the background if its servers have yet to start and the session waits for none."""
+    entry = session.tools.capability(name)
+    if session.waits or entry is None or _answer_at_once(session, name, entry) is not None:
+        return await activate(session, name)
+    pool = session.loaded.pool
+    closed = [one for one in servers_of(entry) if session.loaded.can_connect(one) and not pool[one].open]
+    if not closed and not entry.deps:
+        return await activate(session, name)
+    in_background(session, _activate_late(session, name))
+    text = f"Capability '{name}' is being activated: its tools are there when its servers have started."
+    return ActivationChange(ok=True, text=text, pending=True)
+
+
+async def _activate_late(session: SessionState, name: str) -> None:
+    change = await activate(session, name)
+    if not change.ok:
+        logger.warning("capability not auto-activated: '%s': %s", name, change.text)
+
+
+def in_background(session: SessionState, work: Coroutine[Any, Any, Any]) -> None:
+    """Run `work` beside the session's other work; the end of the session cancels it. Needs a running event loop."""
+    task = asyncio.create_task(work, name="octoc background")
+    session.switching.background.add(task)
+    task.add_done_callback(session.switching.background.discard)
 
 
 async def _activated(session: SessionState, name: str, *, by_host: bool) -> ActivationChange:
@@ -328,6 +359,18 @@ def _needed(session: SessionState) -> frozenset[str]:
     return session.runtime.references.servers_of((session.number, holder) for holder in session.holders)
 
 
+def list_in_background(session: SessionState) -> None:
+    """Connect the servers whose tools are unknown, in the background."""
+    if any(map(session.loaded.is_unknown, session.tools.unlisted_servers())):
+        in_background(session, _list_servers(session))
+
+
+async def _list_servers(session: SessionState) -> None:
+    for shown_only in (True, False):
+        for server, why in (await connect_unlisted(session, shown_only=shown_only)).items():
+            logger.warning("server `%s` shows no tools: %s", server, why)
+
+
 async def connect_unlisted(session: SessionState, *, shown_only: bool) -> dict[str, str]:
     """Connect the servers whose tools are unknown. Returns server -> why it could not be connected."""
     loaded = session.loaded
@@ -352,8 +395,9 @@ async def begin_turn(session: SessionState) -> None:
 async def end(session: SessionState) -> None:
     """Release all servers of a session, and cancel running activations."""
     session.switching.ended = True
-    for task in tuple(session.switching.preparing):
+    for task in (*session.switching.preparing, *session.switching.background):
         task.cancel()
+    await outlast(tuple(session.switching.background))
     for lock in tuple(session.switching.locks.values()):
         async with lock:
             pass  # by then a running activation has released what it held

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from octoc.runtime import telemetry
-from octoc.runtime.activation.activate import activate, begin_turn
+from octoc.runtime.activation.activate import activate_soon, begin_turn
 from octoc.runtime.activation.route import candidates_of, decide, fitting, held_of
 from octoc.runtime.reload import renew
 from octoc.runtime.skills.use import use_matching
@@ -48,9 +48,13 @@ async def _route_message(session: SessionState, text: str) -> Routing:
         logger.debug("no capability auto-activated: %s", routing.reason)
         return routing
     done: list[str] = []
+    pending: list[str] = []
     refusals: list[str] = []
     for wanted in (name, *routing.also):
-        change = await activate(session, wanted)
+        change = await activate_soon(session, wanted)
+        if change.pending:
+            pending.append(wanted)
+            continue
         if not change.changed:
             logger.warning("capability not auto-activated: '%s': %s", wanted, change.text)
             refusals.append(change.text)
@@ -58,7 +62,9 @@ async def _route_message(session: SessionState, text: str) -> Routing:
         done.append(wanted)
         servers, score = json.dumps(change.servers, ensure_ascii=False), routing.scores[wanted]
         logger.info("capability auto-activated: '%s' (score %.2f) — servers: %s", wanted, score, servers)
+    routing = attrs.evolve(routing, pending=tuple(pending)) if pending else routing
     if refusals:
-        reason = routing.reason if done else refusals[0]
-        return attrs.evolve(routing, capability=next(iter(done), None), also=tuple(done[1:]), reason=reason)
+        begun = [wanted for wanted in (name, *routing.also) if wanted in done or wanted in pending]
+        reason = routing.reason if begun else refusals[0]
+        return attrs.evolve(routing, capability=next(iter(begun), None), also=tuple(begun[1:]), reason=reason)
     return routing

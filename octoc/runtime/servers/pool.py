@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from octoc.results import ServerListing
     from octoc.runtime.servers.lease import Lease
 
+STARTS = 8
+"""The number of servers that start at the same time, as each may be a program to download and run."""
 GRACE_S = 1.0
 """The time for running calls to end when a runtime closes."""
 
@@ -65,10 +67,16 @@ class Pool:
             return error.failure.message
 
     async def connect_all(self, servers: Sequence[str]) -> dict[str, str]:
-        """Connect servers at the same time. Returns server -> why that failed."""
+        """Connect servers, `STARTS` of them at the same time. Returns server -> why that failed."""
         import asyncio
 
-        problems = await asyncio.gather(*map(self.connect, servers))
+        places = asyncio.Semaphore(STARTS)
+
+        async def connect(server: str) -> str | None:
+            async with places:
+                return await self.connect(server)
+
+        problems = await asyncio.gather(*map(connect, servers))
         return {server: why for server, why in zip(servers, problems, strict=True) if why is not None}
 
     def listen(self, server: str, listener: Callable[[ServerListing], None]) -> None:

@@ -14,7 +14,7 @@ import attrs
 
 from octoc.diagnostics.suggest import did_you_mean
 from octoc.runtime import telemetry
-from octoc.runtime.activation.activate import activate, deactivate, servers_of
+from octoc.runtime.activation.activate import activate_soon, deactivate, servers_of
 from octoc.runtime.skills.available import available_skills, skills_in_use
 from octoc.runtime.skills.text import skill_block
 from octoc.runtime.values import UsedSkill
@@ -118,9 +118,12 @@ async def _activate_needs(session: SessionState, entry: SkillEntry) -> tuple[str
         if missing and name not in session.active:
             notes[name] = f"⚠️ Capability '{name}' skipped — missing env vars: {', '.join(missing)}"
             continue
-        change = await activate(session, name)
+        change = await activate_soon(session, name)
         if not change.ok or capability is None:
             notes[name] = f"⚠️ {change.text}"
+            continue
+        if change.pending:
+            notes[name] = change.text  # it then is independent of the skill
             continue
         if change.changed:
             asked_for[name] = {entry.name}

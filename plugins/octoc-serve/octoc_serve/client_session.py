@@ -89,7 +89,7 @@ class ClientSession:
         self._logs = "logging" in session.server_features
         self.log_level: LogLevel = "info"
         """The least severe log messages for a client of the handshake era, which may set another one."""
-        self._preparing: asyncio.Task[None] | None = None
+        self._announcing: set[asyncio.Task[None]] = set()
 
     @property
     def routes(self) -> bool:
@@ -99,7 +99,7 @@ class ClientSession:
     @property
     def is_steady(self) -> bool:
         """Whether only a new bundle or a change by a server changes the tool list."""
-        return not self.routes and self._preparing is None
+        return not self.routes and not self.session.state.switching.background
 
     @property
     def shown(self) -> Sequence[Mapping[str, Any]]:
@@ -117,15 +117,14 @@ class ClientSession:
         return wires
 
     def prepare(self) -> None:
-        """Connect in the background to servers without a snapshot whose tools belong in the list."""
-        if self.session.state.tools.unlisted_servers(shown_only=True):
-            self._preparing = asyncio.create_task(self._prepare(), name="octoc serve: unlisted servers")
+        """Notify the client when something that runs in the background ends."""
+        for task in self.session.state.switching.background:
+            task.add_done_callback(self._announce_soon)
 
-    async def _prepare(self) -> None:
-        problems = await self.session.connect_unlisted(shown_only=True)
-        for server, why in problems.items():
-            logger.warning("server `%s` shows no tools: %s", server, why)
-        await self.announce()
+    def _announce_soon(self, _: object) -> None:
+        task = asyncio.create_task(self.announce(), name="octoc serve: announce")
+        self._announcing.add(task)
+        task.add_done_callback(self._announcing.discard)
 
     async def call(
         self, params: types.CallToolRequestParams, context: Context
@@ -248,6 +247,8 @@ class ClientSession:
         if isinstance(text, str) and text.strip() and not arguments.get("detail"):
             with contextlib.suppress(UnknownNameError):  # a reload removed the agent, which the call reports
                 routing = await self.session.on_user_message(text)
+        if routing is not None and routing.pending:
+            self.prepare()
         outcome = await self.session.call(FIND_TOOLS, arguments)
         if routing is None or isinstance(outcome, ToolFailure):
             return outcome
@@ -333,9 +334,10 @@ class ClientSession:
 
     async def close(self) -> None:
         """End the notification streams and the session."""
-        if self._preparing is not None:
-            self._preparing.cancel()
-            await asyncio.wait((self._preparing,))
+        for task in self.session.state.switching.background:
+            task.remove_done_callback(self._announce_soon)
+        for task in self._announcing:
+            task.cancel()
         await self._suspended.close()
         self.subscriptions.close()
         self.listen.close()
@@ -350,7 +352,13 @@ def lacking(failed: ToolFailure) -> MCPError:
 
 def _notes(routing: Routing) -> Iterator[ContentPart]:
     """Yield the texts for the model about a routed message."""
-    activated = [name for name in (routing.capability, *routing.also) if name is not None]
+    begun = [name for name in (routing.capability, *routing.also) if name is not None]
+    activated = [name for name in begun if name not in routing.pending]
+    if routing.pending:
+        names = name_list(routing.pending)
+        yield ContentPart(
+            type="text", text=f"[octoc] activating: {names}; the tools join the list of tools when their servers run."
+        )
     if activated:
         names = name_list(activated)
         yield ContentPart(type="text", text=f"[octoc] activated: {names}; the tools are in the list of tools now.")

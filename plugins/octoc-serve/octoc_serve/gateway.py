@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import uvicorn
@@ -31,6 +32,8 @@ from octoc_serve.tls import Certificate, certificate_of
 from octoc_serve.tls_handshake import over_tls
 from octoc_serve.tokens import StoredToken, Tokens
 from octoc_serve.watch import SessionRefresher, Stamps, Watched, reload, stamps, watch
+
+logger = logging.getLogger(__name__)
 
 _SWEEP_S = 30.0
 
@@ -87,7 +90,8 @@ async def _serve_clients(
             admission.tell()
             await app.end_strangers()
 
-        async with _tended(settings, gateway, since, files, reloaded):
+        agents = {agent or settings.agent for agent in admission.paths()} & runtime.agents.keys()
+        async with _tended(settings, gateway, sorted(agents), since, files, reloaded):
             await _serve_http(app, admission, certificate, settings, listening)
 
 
@@ -111,7 +115,7 @@ async def _serve_stdio(runtime: Runtime, settings: GatewaySettings, since: Stamp
         runtime, MemorySessionStore(1, None), settings.stateless, alone=key, workdir=str(Path.cwd().absolute())
     )
     with _signals(lines.end, signal.SIGTERM, signal.SIGINT, last=True):
-        async with _tended(settings, gateway, since):
+        async with _tended(settings, gateway, (settings.agent,), since):
             await serve_lines(gateway.lowlevel(), lines)
 
 
@@ -119,6 +123,7 @@ async def _serve_stdio(runtime: Runtime, settings: GatewaySettings, since: Stamp
 async def _tended(
     settings: GatewaySettings,
     gateway: GatewayServer,
+    agents: Iterable[str],
     since: Stamps,
     more: Sequence[Watched] = (),
     reloaded: Callable[[], Awaitable[object]] | None = None,
@@ -145,7 +150,8 @@ async def _tended(
     files: list[Watched] = [(settings.bundle, new_bundle), *more]
     requested = asyncio.Event()
     with _signals(requested.set, signal.SIGHUP):
-        tasks = [asyncio.create_task(work) for work in (refresher.run(), watch(files, since, requested), sweep())]
+        works = (refresher.run(), watch(files, since, requested), sweep(), _list_servers(runtime, agents))
+        tasks = [asyncio.create_task(work) for work in works]
         try:
             yield
         finally:
@@ -153,6 +159,15 @@ async def _tended(
                 task.cancel()
             await asyncio.wait(tasks)
             await sessions.end(lambda _: True)
+
+
+async def _list_servers(runtime: Runtime, agents: Iterable[str]) -> None:
+    """List the servers without a snapshot, so that searches find their tools, and warn about them."""
+    with error_boundary("listing servers"):
+        for server in runtime.unlisted_servers(agents):
+            warning = "the tools of server `%s` are found when it has started, as none are recorded: run `octoc pin %s`"
+            logger.warning(warning, server, server)
+        await runtime.list_servers(agents)
 
 
 @contextlib.contextmanager

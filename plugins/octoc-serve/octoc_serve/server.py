@@ -135,6 +135,7 @@ class GatewayServer:
                 user=key.user,
                 workdir=self.workdir,
                 account=key.token or None,
+                waits=False,
             )
             client = ClientSession(session, stateless=self.stateless, calls=self.calls)
             client.on_end = functools.partial(self._note, key)

@@ -153,6 +153,25 @@ def test_enabling_one_capability_twice_at_the_same_time_connects_once(fleet: Fle
     asyncio.run(run())
 
 
+def test_a_session_that_closes_gives_up_what_runs_in_the_background(fleet: Fleet) -> None:
+    """A session that waits for no server ends its pending activations when it closes."""
+    _fleet(fleet)
+
+    async def run() -> None:
+        fleet.servers["b"].connect_gate = asyncio.Event()
+        async with fleet.open() as runtime:
+            session = runtime.session(waits=False)
+            routing = await session.on_user_message("message for b")
+            assert (routing.capability, routing.pending) == ("b", ("b",)), routing
+            await _until(lambda: fleet.servers["b"].connects)
+            await session.close()
+            assert session.capabilities == ()
+            assert not session.state.switching.background
+            await _until(lambda: not _running(fleet))
+
+    asyncio.run(run())
+
+
 def test_a_session_that_closes_gives_up_what_it_is_activating(fleet: Fleet) -> None:
     """After `close` nothing of an activation under way stays, and nothing can be activated."""
     _fleet(fleet)
