@@ -32,6 +32,7 @@ class TransportKind:
         is_mcp: whether it speaks MCP.
         per_account: whether a server with settings that let it ask has one connection for each account.
             A transport that knows which call a question belongs to needs none.
+        reports_changes: whether it can report that its tools changed; otherwise each reload lists them again.
         dialect: the dialect of JSON Schema of tools that name none; None is 2020-12.
     """
 
@@ -46,6 +47,7 @@ class TransportKind:
     network: Literal["pipe", "tcp"] | None = None
     is_mcp: bool = False
     per_account: bool = True
+    reports_changes: bool = True
     dialect: str | None = None
 
 
@@ -71,6 +73,7 @@ _ROWS = (
         plugin="transport-rest",
         network="tcp",
         per_account=False,
+        reports_changes=False,
         dialect="http://json-schema.org/draft-07/schema",
     ),
     TransportKind(key=BUILTIN, per_account=False),

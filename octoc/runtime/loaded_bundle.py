@@ -173,6 +173,13 @@ class LoadedBundle:
         accounts = self._shared.accounts
         return ServerPool(entry, connect, breaker, shared=lambda: accounts.shared, kind_of=self.kind_of)
 
+    def list_again(self) -> None:
+        """List again, in the background, the tools of those listed servers that cannot report changes of them."""
+        for entry in self.bundle.servers:
+            pool = self.pool[entry.name]
+            if pool.listing is not None and not self.kind_of(entry.transport).reports_changes:
+                pool.list_soon()
+
     def kind_of(self, key: str) -> TransportKind:
         """Return a transport kind. Plugins load only for one that octoc does not know."""
         kind = STANDARD.get(key)

@@ -46,6 +46,7 @@ async def reload(runtime: RuntimeState, path: str | Path) -> None:
         if entry is not None and not entry.listed:
             new.catalog.join(entry, connection.listing())
     runtime.current = new
+    new.list_again()
     runtime.quotas.configure(new.bundle)
     kept = new.bundle.settings.results
     runtime.results.resize(memory_bytes=kept.store_memory_bytes, disk_bytes=kept.store_disk_bytes, seconds=kept.store_s)

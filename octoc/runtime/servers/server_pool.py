@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import time
 from collections.abc import Callable, Coroutine
@@ -308,6 +309,16 @@ class ServerPool:
         self.listing = listing
         for listener in list(self.listeners):
             listener(listing)
+
+    def list_soon(self) -> None:
+        """List the tools again in the background; connect if that is needed."""
+        if not self._ended:
+            self._spawn_listing(self._connect_and_list)
+
+    async def _connect_and_list(self) -> None:
+        with contextlib.suppress(UnreachableError):  # logged where it arose; the last list stays
+            await self.pick(None)
+            await self._list_again()
 
     async def _list_again(self) -> None:
         """List the tools over an existing connection; if that fails, the last good list stays."""

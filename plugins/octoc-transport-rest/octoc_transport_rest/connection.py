@@ -54,8 +54,8 @@ log = logging.getLogger(__name__)
 HEALTH_S = 2.0
 """How long a server may take to answer about its health after it got the request."""
 CLOSE_S = 5.0
-UNAUTHORIZED, FORBIDDEN = 401, 403
-_WAITING = frozenset({429, 503})
+UNAUTHORIZED, FORBIDDEN, SERVICE_UNAVAILABLE = 401, 403, 503
+_WAITING = frozenset({429, SERVICE_UNAVAILABLE})
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 """An escaped surrogate; the other half of its pair may follow."""
 # Common servers close a connection that was idle for 5 s: a call that is sent at that moment would be lost.
@@ -63,7 +63,7 @@ LIMITS = httpx2.Limits(max_connections=20, max_keepalive_connections=10, keepali
 
 
 async def open_connection(target: ServerTarget) -> Connection:
-    """Connect to `target` within its time-out: any answer to a request for its health is enough.
+    """Connect to `target` within its time-out: any answer to a request for its health is enough, except 503.
 
     Raises: ConnectFailedError, after stopping all that it started.
     """
@@ -147,7 +147,10 @@ class RestConnection:
         return RestError(kind, one_line(f"`{self._target.name}` {text}", self._secrets), wait_s, **more)
 
     async def probe(self) -> None:
-        """Ask for the server's health and ignore a failure. Raises: ConnectFailedError, if it cannot send it."""
+        """Ask for the server's health; a failure other than 503 is ignored.
+
+        Raises: ConnectFailedError, if it cannot ask or the server reports by 503 that it is down.
+        """
         loop = asyncio.get_running_loop()
 
         def taken() -> None:
@@ -168,6 +171,8 @@ class RestConnection:
                 raise fault.failed() from None
             log.debug("%s", fault)
         else:
+            if answer.status == SERVICE_UNAVAILABLE:
+                raise self._refused(answer, "`/health`").failed()
             health = answer.json() if answer.status == 200 else None
             version = health.get("version") if isinstance(health, dict) else None
             if isinstance(version, str):

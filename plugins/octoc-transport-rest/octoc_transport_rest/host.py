@@ -18,6 +18,7 @@ from typing import Any
 
 import attrs
 
+from octoc import __version__
 from octoc.plugin import Caller, PythonTool
 from octoc.plugin.toolkit import is_loopback
 from octoc_transport_rest.endpoint import CORRELATION, TENANT, USER
@@ -58,6 +59,7 @@ async def serve(
     port: int = 0,
     token: str | None = None,
     limits: HostLimits | None = None,
+    version: str = __version__,
 ) -> RestHost:
     """Serve `tools` until the host is closed.
 
@@ -75,6 +77,7 @@ async def serve(
         port: 0 takes a free one; the host's `url` has it.
         token: bearer token of the clients; only `/health` needs none.
         limits: how long the parts of a request may take.
+        version: the version of the tools in the answer to `/health`; by default octoc's own.
 
     Raises: ValueError for tools, a host or a token that break the rules above; OSError, if it cannot listen.
     """
@@ -86,7 +89,7 @@ async def serve(
     limits = limits or HostLimits()
     if limits.call_s is None:
         limits = attrs.evolve(limits, call_s=call_s)
-    running = RestHost(host_tools, token, limits)
+    running = RestHost(host_tools, token, limits, version)
     await running.listen(host, port)
     return running
 
@@ -94,10 +97,11 @@ async def serve(
 class RestHost:
     """A running host. Made by `serve`."""
 
-    def __init__(self, tools: HostTools, token: str | None, limits: HostLimits) -> None:
+    def __init__(self, tools: HostTools, token: str | None, limits: HostLimits, version: str) -> None:
         self._tools = tools
         self._token = token
         self._limits = limits
+        self._health = dump({"status": "ok", "version": version})
         self._server: asyncio.Server | None = None
         self._clients: set[asyncio.Task[None]] = set()
         self.url = ""
@@ -195,7 +199,7 @@ class RestHost:
         if request.method != method:
             raise RefusedError(HTTPStatus.METHOD_NOT_ALLOWED, "method_not_allowed", f"this path takes {method}")
         if called is None:
-            return self._tools.listing() if request.path == "/tools" else dump({"status": "ok"})
+            return self._tools.listing() if request.path == "/tools" else self._health
         caller = Caller(
             tenant=request.headers.get(TENANT.lower()) or None,
             correlation_id=request.headers.get(CORRELATION.lower()) or None,

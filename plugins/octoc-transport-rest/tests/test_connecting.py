@@ -77,6 +77,21 @@ def test_health_is_never_fatal(answer: bytes) -> None:
     assert asyncio.run(scenario())
 
 
+def test_a_health_of_503_is_a_failed_connection() -> None:
+    """A server that reports by 503 that it is down is not connected, and its message and time to wait are passed on."""
+    body = b'{"error":"maintenance","message":"back at noon","retry_after":30}'
+    head = b"HTTP/1.1 503 X\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body)
+
+    async def scenario() -> None:
+        async with await asyncio.start_server(saying(head + body), "127.0.0.1", 0) as server:
+            await connected(server.sockets[0].getsockname()[1])
+
+    with pytest.raises(ConnectFailedError) as caught:
+        asyncio.run(scenario())
+    assert str(caught.value) == "`orders` answered `/health` with HTTP 503: back at noon"
+    assert (caught.value.kind, caught.value.retry_after_s, caught.value.permanent) == ("connect_failed", 30.0, False)
+
+
 def test_a_health_that_hangs_is_not_fatal(monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that takes the request for its health and never answers is connected all the same."""
     monkeypatch.setattr("octoc_transport_rest.connection.HEALTH_S", 0.2)

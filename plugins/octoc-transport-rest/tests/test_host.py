@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from octoc import __version__
 from octoc.plugin import PythonTool
 from octoc_transport_rest.host import HostLimits, serve
 
@@ -64,10 +65,14 @@ def conversation(sent: bytes, *, token: str | None = None, limits: HostLimits | 
     return asyncio.run(scenario())
 
 
+HEALTHY = b'{"status":"ok","version":"%s"}' % __version__.encode()
 HEAD = b"POST /tool/echo/call HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 
 REQUESTS: dict[str, tuple[bytes, bytes]] = {
-    "health": (b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n", b'200 OK|{"status":"ok"}'),
+    "health": (
+        b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n",
+        b'200 OK|{"status":"ok","version":"' + __version__.encode() + b'"}',
+    ),
     "a call": (HEAD + b'Content-Length: 8\r\n\r\n{"a": 1}', b'200 OK|{"a":1}'),
     "chunks": (
         HEAD + b'Transfer-Encoding: chunked\r\n\r\n3\r\n{"a\r\n5;x=y\r\n": 1}\r\n0\r\nT: v\r\n\r\n',
@@ -127,7 +132,7 @@ def test_requests_follow_one_another_on_one_connection() -> None:
     missing = b"POST /tool/nope/call HTTP/1.1\r\nHost: x\r\n\r\n"
     answer = conversation(missing + b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
     assert answer.count(b"HTTP/1.1 ") == 2
-    assert answer.endswith(b'{"status":"ok"}')
+    assert answer.endswith(HEALTHY)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 
 from octoc.cli import root as cli
 from octoc.plugin import Caller, PythonTool, ToolFailure, ToolResult, load_plugins
-from octoc.runtime import Runtime
+from octoc.runtime import Runtime, Session
 from octoc.testing import WorkspaceBuilder
 from octoc_transport_rest.host import caller, serve
 
@@ -90,3 +90,51 @@ def test_a_call_says_what_is_cut_off_its_result(tmp_path: Path) -> None:
     assert "the result is cut: the first 500 bytes of at least 602; `max_body_bytes`" in text.stderr
     cut = {"stage": "transport", "original": 602, "kept": 500, "unit": "bytes"}
     assert json.loads(as_json.stdout)["truncations"] == [cut]
+
+
+class Changing:
+    """A registry whose tools a test changes."""
+
+    caller = Caller()
+
+    def __init__(self) -> None:
+        self.names = ["find_order"]
+
+    def tools(self, format: str) -> list[dict[str, Any]]:  # noqa: A002  # as in Session
+        return [{"name": name, "description": f"The tool {name}", "inputSchema": ORDER} for name in self.names]
+
+    async def call(self, name: str, arguments: Any = None, *, caller: Caller | None = None) -> ToolResult:
+        return ToolResult.of_text(name)
+
+
+def test_each_reload_lists_the_tools_again(tmp_path: Path) -> None:
+    """A tool that a REST server got since it was listed joins after a reload."""
+
+    async def found(session: Session, name: str) -> None:
+        async with asyncio.timeout(60):
+            while name not in (await session.call("find_tools", {"query": name})).text:
+                await asyncio.sleep(0.01)
+                await session.renew()
+
+    async def scenario() -> None:
+        registry = Changing()
+        host = await serve(registry, token=TOKEN)
+        try:
+            root = _workspace(tmp_path, host.url, search={"bind": "never"})
+            await asyncio.to_thread(_run, root, "build")
+            plugins = load_plugins(["transport-rest"], {"ORDERS_TOKEN": TOKEN})
+            async with Runtime.open(root / "dist/test.octoc", plugins=plugins) as runtime:
+                session = runtime.session()
+                assert await session.connect_unlisted() == {}
+                await found(session, "orders__find_order")
+                registry.names.append("cancel_order")
+                await runtime.reload(root / "dist/test.octoc")
+                await found(session, "orders__cancel_order")
+                runtime.state.current.pool.drop("orders")
+                registry.names.append("pay_order")
+                await runtime.reload(root / "dist/test.octoc")
+                await found(session, "orders__pay_order")
+        finally:
+            await host.close()
+
+    asyncio.run(scenario())
