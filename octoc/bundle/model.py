@@ -264,12 +264,32 @@ class TenantEntry:
 
 @attrs.frozen(kw_only=True)
 class AreaEntry:
-    """A part of an organisation: its agents, and the tool groups that they alone can be granted."""
+    """A part of an organisation: its agents, and the tool groups that they alone can be granted.
+
+    `file` declares it, as a path in the workspace.
+    """
 
     name: str
     tenant: str | None = None
     description: str = ""
     default_agent: str | None = None
+    file: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class ToolGroupEntry:
+    """A tool group that is in effect, for hosts that show it; registries already have its tools.
+
+    Args:
+        area: the area whose agents can be granted it; None for a global group, and for an agent's own.
+        agents: the agents that have it.
+    """
+
+    name: str
+    description: str = ""
+    area: str | None = None
+    agents: tuple[str, ...] = ()
+    grants: tuple[Grant, ...] = ()
 
 
 @attrs.frozen(kw_only=True)
@@ -489,6 +509,7 @@ class Bundle:
     dep_folders: tuple[DepFolder, ...] = ()
     tenants: tuple[TenantEntry, ...] = ()
     areas: tuple[AreaEntry, ...] = ()
+    tool_groups: tuple[ToolGroupEntry, ...] = ()
     tool_sets: tuple[tuple[int, ...], ...] = ()
     capability_sets: tuple[tuple[str, ...], ...] = ()
     skill_sets: tuple[tuple[str, ...], ...] = ()

@@ -336,7 +336,7 @@ class OpenBundle:
             if name not in self._members:
                 self._refuse_malformed(f"member `{name}` is missing")
         self._check_tools("what is contested", bundle, bundle.contested)
-        for grants in bundle.grant_sets:
+        for grants in (*bundle.grant_sets, *(group.grants for group in bundle.tool_groups)):
             self._check_tools("a registry", bundle, *_tools_of(grants))
         for agent in bundle.agents:
             # What is made of sets was checked with these.

@@ -60,9 +60,9 @@ def _agents(build: Build, scopes: Scopes) -> Entries:
 
 
 def _group(group: ToolGroup, scopes: Scopes) -> dict[str, Any]:
+    from octoc.compiler.emit.scopes import granted_to
+
     source = group.source
-    grants = [grant for grant in scopes.grants if grant.source.enabled]
-    named = [grant for grant in grants if any(group is one for one in grant.groups.values())]
     return {
         "name": group.name,
         "area": None if source.area is None else source.area.value,
@@ -70,17 +70,8 @@ def _group(group: ToolGroup, scopes: Scopes) -> dict[str, Any]:
         "description": source.description,
         "enabled": source.enabled,
         "tools": [entry.value for entry in source.tools],
-        "granted_to": sorted({agent for grant in named for agent in grant.agents if _may_have(agent, group, scopes)}),
+        "granted_to": sorted(granted_to(group, scopes)),
     }
-
-
-def _may_have(agent: str, group: ToolGroup, scopes: Scopes) -> bool:
-    source = group.source
-    if group.broken or agent in scopes.left_out:
-        return False
-    if source.agent is not None:
-        return agent == source.agent.value
-    return source.area is None or (agent in scopes.members and source.area.value in scopes.members[agent].areas)
 
 
 def print_overview(found: dict[str, Any]) -> None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from octoc.plugin.pages import (
         AGENTS,
         AgentAccess,
+        AgentGroups,
         AgentOverview,
         Application,
         ClientView,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
         RecentCall,
         RoutedMessage,
         ToolFilter,
+        ToolGroupView,
         ToolView,
         WebPage,
     )
@@ -84,8 +86,8 @@ else:
             "octoc.plugin.lint": "LintCheck LintServer LintSnapshot LintWorkspace lint_check",
             "octoc.plugin.manager": "Plugins load_plugins plugins_of",
             "octoc.plugin.pages": (
-                "AGENTS AgentAccess AgentOverview Application ClientView PageAccess RecentCall RoutedMessage "
-                "ToolFilter ToolView WebPage"
+                "AGENTS AgentAccess AgentGroups AgentOverview Application ClientView PageAccess RecentCall "
+                "RoutedMessage ToolFilter ToolGroupView ToolView WebPage"
             ),
             "octoc.plugin.protocols": (
                 "AskingConnection ConnectFailedError Connection Embedder Explainer FailedCall Host LanguageEmbedder "
@@ -105,6 +107,7 @@ __all__ = [
     "PROJECT",
     "STANDARD",
     "AgentAccess",
+    "AgentGroups",
     "AgentOverview",
     "AgentRole",
     "Application",
@@ -156,6 +159,7 @@ __all__ = [
     "ToolCall",
     "ToolFailure",
     "ToolFilter",
+    "ToolGroupView",
     "ToolResult",
     "ToolView",
     "Transport",

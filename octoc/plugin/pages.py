@@ -139,6 +139,24 @@ class RoutedMessage:
     explanation: Explanation | None
 
 
+@attrs.frozen(kw_only=True)
+class ToolGroupView:
+    """A tool group of an agent. `area` is None for a global one; `tools` are those that the agent has of it, by id."""
+
+    name: str
+    description: str
+    area: str | None
+    tools: tuple[str, ...]
+
+
+@attrs.frozen(kw_only=True)
+class AgentGroups:
+    """The tool groups of an agent, and its areas, each with the file of the workspace that declares it."""
+
+    groups: tuple[ToolGroupView, ...]
+    areas: Mapping[str, str]
+
+
 class AgentAccess(Protocol):
     """One agent, for one token and tenant. Each method checks again that the token is still good for the agent."""
 
@@ -147,6 +165,10 @@ class AgentAccess(Protocol):
 
     async def overview(self, tools: ToolFilter) -> AgentOverview:
         """Return the agent as its clients have it. Raises: LookupError if the token is revoked, BundleFileError."""
+        ...
+
+    async def tool_groups(self) -> AgentGroups:
+        """Return the agent's tool groups and areas. Raises: as `overview`."""
         ...
 
     async def route(self, message: str) -> RoutedMessage:

@@ -31,7 +31,7 @@ from octoc.bundle.model import (
 )
 from octoc.bundle.writer import BlobBuilder, Parts, parts_of
 from octoc.compiler.emit.paths import relocator
-from octoc.compiler.emit.scopes import areas_of, tenants_of
+from octoc.compiler.emit.scopes import areas_of, tenants_of, tool_groups_of
 from octoc.compiler.inputs.octomind import OCTOMIND
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.documents import TreeFile
@@ -99,6 +99,7 @@ def assemble(build: Build, root: Path, *, plugins: Mapping[str, str], inputs: st
         dep_folders=tuple(folders[name] for name in sorted(folders)),
         tenants=tenants_of(resolved.scopes),
         areas=areas_of(resolved.scopes, scoped.registries),
+        tool_groups=tool_groups_of(resolved.scopes, scoped.registries, numbers),
         contested=tuple(number for number, tool in enumerate(scoped.tools) if tool.contested),
         inputs=inputs,
         workspace=workspace,

@@ -152,10 +152,12 @@ class AgentScope:
     def owned(self, capability: str) -> tuple[int, ...]:
         """Return the tools that a capability brings; none for an unknown capability."""
         entry = self.capabilities.get(capability)
-        if entry is None:
-            return ()
-        listed = [index for grant in entry.grants for index in grant.tools if index in self.registered]
-        return tuple(dict.fromkeys([*listed, *self._brought(entry.grants)]))
+        return () if entry is None else self.granted(entry.grants)
+
+    def granted(self, grants: Sequence[Grant]) -> tuple[int, ...]:
+        """Return the tools of the agent that `grants` include."""
+        listed = [index for grant in grants for index in grant.tools if index in self.registered]
+        return tuple(dict.fromkeys([*listed, *self._brought(grants)]))
 
     def _brought(self, grants: Iterable[Grant]) -> Sequence[int]:
         """Return the joined tools of unlisted servers that grants of a capability bring."""

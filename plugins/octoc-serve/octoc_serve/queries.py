@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from octoc.plugin import AgentOverview, ClientView, RoutedMessage, ToolFilter, ToolView
+from octoc.plugin import AgentGroups, AgentOverview, ClientView, RoutedMessage, ToolFilter, ToolGroupView, ToolView
 from octoc.runtime import COUNTED_FORMAT, explain_route, shown, tool_text
 from octoc_serve.client_session import ClientSession
 
@@ -68,6 +68,24 @@ async def overview(gateway: GatewayServer, key: ClientKey, tools: ToolFilter) ->
             clients=_clients(gateway, key),
             calls=gateway.recent.of(key),
         )
+
+
+async def tool_groups(gateway: GatewayServer, key: ClientKey) -> AgentGroups:
+    """Return an agent's tool groups and areas, without what the agent may not see. Raises: LookupError."""
+    async with _new_client(gateway, key) as session:
+        loaded, visible = session.state.loaded, session.state.tools
+        areas = {area.name: area.file for area in loaded.bundle.areas if area.name in session.agent.areas}
+        groups = tuple(
+            ToolGroupView(
+                name=group.name,
+                description=group.description,
+                area=group.area,
+                tools=tuple(str(loaded.catalog[index].id) for index in visible.scope.granted(group.grants)),
+            )
+            for group in loaded.bundle.tool_groups
+            if session.agent.name in group.agents
+        )
+    return AgentGroups(groups=groups, areas=areas)
 
 
 async def route(gateway: GatewayServer, key: ClientKey, message: str) -> RoutedMessage:

@@ -12,9 +12,9 @@ from octoc_transport_rest.protocol import KIND
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from octoc.plugin import Connection, Host, LintCheck, ServerTarget, Transport
+    from octoc.plugin import Application, Connection, Host, LintCheck, PageAccess, ServerTarget, Transport, WebPage
 
-__all__ = ["KIND", "RestTransport", "octoc_lint_rules", "octoc_make_transport", "octoc_transport_kinds"]
+__all__ = ["KIND", "RestTransport", "octoc_lint_rules", "octoc_make_transport", "octoc_pages", "octoc_transport_kinds"]
 
 
 @attrs.frozen
@@ -48,6 +48,20 @@ def octoc_lint_rules() -> tuple[LintCheck, ...]:
 def octoc_transport_kinds() -> tuple[TransportKind, ...]:
     """Return the kind `rest`."""
     return (STANDARD[KIND],)
+
+
+@hookimpl
+def octoc_pages() -> tuple[WebPage, ...]:
+    """Return Octopus's management API of tool groups, read-only."""
+    from octoc.plugin import WebPage
+
+    return (WebPage(prefix="/api/octopus/", make=_management),)
+
+
+def _management(_: PageAccess) -> Application:
+    from octoc_transport_rest.management import app
+
+    return app
 
 
 @hookimpl

@@ -60,6 +60,9 @@ def fleet(root: Path) -> WorkspaceBuilder:
     return builder.agent("cfo").agent("recruiter").agent("old")
 
 
+FILE = "scopes/company.toml"
+
+
 def test_the_bundle_has_what_is_in_effect(tmp_path: Path) -> None:
     """Profile, quotas, tenants, areas and members; what is switched off is not there, nor is a default agent of it."""
     builder = fleet(tmp_path).settings("scopes", profile="deny").settings("quota", calls=1000)
@@ -68,8 +71,8 @@ def test_the_bundle_has_what_is_in_effect(tmp_path: Path) -> None:
     acme = TenantEntry(name="acme", description="The customer Acme", quota=Quota(calls=50000, window_s=60.0))
     assert bundle.tenants == (acme,)
     assert bundle.areas == (
-        AreaEntry(name="finance", tenant="acme", description="Accounting", default_agent="cfo"),
-        AreaEntry(name="people"),
+        AreaEntry(name="finance", tenant="acme", description="Accounting", default_agent="cfo", file=FILE),
+        AreaEntry(name="people", file=FILE),
     )
     agents = {agent.name: agent for agent in bundle.agents}
     assert set(agents) == {"cfo", "supervisor"}
