@@ -26,7 +26,10 @@ if TYPE_CHECKING:
         AgentAccess,
         AgentGroups,
         AgentOverview,
+        AgentSummary,
         Application,
+        BackendView,
+        CallTotals,
         ClientView,
         PageAccess,
         RecentCall,
@@ -86,8 +89,8 @@ else:
             "octoc.plugin.lint": "LintCheck LintServer LintSnapshot LintWorkspace lint_check",
             "octoc.plugin.manager": "Plugins load_plugins plugins_of",
             "octoc.plugin.pages": (
-                "AGENTS AgentAccess AgentGroups AgentOverview Application ClientView PageAccess RecentCall "
-                "RoutedMessage ToolFilter ToolGroupView ToolView WebPage"
+                "AGENTS AgentAccess AgentGroups AgentOverview AgentSummary Application BackendView CallTotals "
+                "ClientView PageAccess RecentCall RoutedMessage ToolFilter ToolGroupView ToolView WebPage"
             ),
             "octoc.plugin.protocols": (
                 "AskingConnection ConnectFailedError Connection Embedder Explainer FailedCall Host LanguageEmbedder "
@@ -110,9 +113,12 @@ __all__ = [
     "AgentGroups",
     "AgentOverview",
     "AgentRole",
+    "AgentSummary",
     "Application",
     "AskingConnection",
     "AuditLog",
+    "BackendView",
+    "CallTotals",
     "Caller",
     "CliCommand",
     "ClientView",

@@ -69,13 +69,57 @@ class ClientView:
 class RecentCall:
     """A call that ended at the Unix time `at`. The outcome `error` is the tool's own.
 
-    `tool` is the model's name for it; empty if the agent has no such tool, since a client may send any name.
+    Args:
+        tool: the model's name for it; empty if the agent has no such tool, since a client may send any name.
+        why: why the client could make the call, in a few words: how the agent reaches the tool.
+        client: the label of the client's session, as in `ClientView`.
     """
 
     tool: str
     at: float
     seconds: float
     outcome: FailureKind | Literal["ok", "error"]
+    why: str = ""
+    client: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class CallTotals:
+    """Calls since the gateway started, of one tool, or with an empty `tool` of those that the agent does not have.
+
+    `errors` did not end well; `p50_s` and `p95_s` are seconds, exact to 5 %, and 0 without a call.
+    """
+
+    tool: str
+    calls: int
+    errors: int
+    p50_s: float
+    p95_s: float
+
+
+@attrs.frozen(kw_only=True)
+class BackendView:
+    """The state of a server of the agent, as `octoc.runtime.ServerHealth` has it; `tools` are those of the agent."""
+
+    server: str
+    state: Literal["up", "idle", "starting", "failing", "paused", "missing-variable", "unbound"]
+    tools: int
+    connections: int
+    last_failure: FailureKind | None
+    retry_s: float
+    missing: tuple[str, ...]
+
+
+@attrs.frozen(kw_only=True)
+class AgentSummary:
+    """An agent in one line. `tools` are all that it reaches, the others those of a new client's prompt."""
+
+    name: str
+    tools: int
+    prompt_tools: int
+    prompt_tokens: int
+    calls: int
+    errors: int
 
 
 @attrs.frozen(kw_only=True)
@@ -88,7 +132,10 @@ class AgentOverview:
         unconnected: servers whose tools are unknown until they are connected.
         capabilities: name -> description for those that a message may activate; `boot` are active from the start.
         prompt_tools, prompt_tokens: for the tool list of a new client, octoc's own tools included.
+        all_tokens: for the agent's tools if all of them were in the prompt.
         counter: name of the token counter.
+        backends: the servers that the agent may use, by name.
+        totals: of all calls of the token and agent; `by_tool` of each tool, the most called first.
     """
 
     name: str
@@ -105,7 +152,11 @@ class AgentOverview:
     max_active: int
     prompt_tools: int
     prompt_tokens: int
+    all_tokens: int
     counter: str
+    backends: tuple[BackendView, ...]
+    totals: CallTotals
+    by_tool: tuple[CallTotals, ...]
     clients: tuple[ClientView, ...]
     calls: tuple[RecentCall, ...]
 
@@ -165,6 +216,10 @@ class AgentAccess(Protocol):
 
     async def overview(self, tools: ToolFilter) -> AgentOverview:
         """Return the agent as its clients have it. Raises: LookupError if the token is revoked, BundleFileError."""
+        ...
+
+    async def summary(self) -> AgentSummary:
+        """Return the agent in one line. Raises: as `overview`."""
         ...
 
     async def tool_groups(self) -> AgentGroups:

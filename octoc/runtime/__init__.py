@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     )
     from octoc.runtime.results.failures import as_mcp_result, failure
     from octoc.runtime.servers.drift import ListingDrift
+    from octoc.runtime.servers.health import ServerHealth
     from octoc.runtime.skills.use import SkillChange
     from octoc.runtime.skills.validate import ReplyRefusal
     from octoc.runtime.tools.server_call import Outcome
@@ -81,6 +82,7 @@ else:
             ),
             "octoc.runtime.results.failures": "as_mcp_result failure",
             "octoc.runtime.servers.drift": "ListingDrift",
+            "octoc.runtime.servers.health": "ServerHealth",
             "octoc.runtime.skills.use": "SkillChange",
             "octoc.runtime.skills.validate": "ReplyRefusal",
             "octoc.runtime.tools.server_call": "Outcome",
@@ -129,6 +131,7 @@ __all__ = [
     "Runtime",
     "SearchHit",
     "SearchHits",
+    "ServerHealth",
     "Session",
     "SkillChange",
     "SlidingWindow",

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from octoc.plugin import Embedder, Explainer, Host, PythonTool, TokenCounter
     from octoc.plugin.manager import Plugins
     from octoc.runtime.servers.drift import ListingDrift
+    from octoc.runtime.servers.health import ServerHealth
     from octoc.runtime.tools.server_call import Outcome
 
 
@@ -315,6 +316,17 @@ class Runtime:
         if server not in self.servers:
             raise UnknownNameError("server", server, self.servers)
         return self.state.current.drift(server)
+
+    def health(self, server: str) -> ServerHealth:
+        """Return a server's state. It looks up variables, which may be slow where a resolver is.
+
+        Raises: UnknownNameError if the bundle has no such server.
+        """
+        if server not in self.servers:
+            raise UnknownNameError("server", server, self.servers)
+        from octoc.runtime.servers.health import health_of
+
+        return health_of(self.state.current, server, self.state.variables.lookup)
 
     async def reload(self, path: str | Path) -> None:
         """Switch to the bundle at `path`, which is verified as a whole; unchanged servers keep their connections.

@@ -77,6 +77,8 @@ class ServerPool:
         """The kind of the last failure, for calls refused because of it; its text may quote another caller."""
         self.asks = says_it_asks(entry, kind_of)
         """Whether the server asks its callers questions: then no connection has calls of two accounts."""
+        self._refused = False
+        """Whether the last attempt to open a first connection failed."""
         self._connect = connect
         self._clock = clock
         self._opened: list[PooledConnection] = []
@@ -99,6 +101,16 @@ class ServerPool:
     def open(self) -> int:
         """The number of connections that a call may get."""
         return len(self._opened)
+
+    @property
+    def is_connecting(self) -> bool:
+        """Whether a connection is being made."""
+        return self._connecting is not None and not self._connecting.done()
+
+    @property
+    def is_failing(self) -> bool:
+        """Whether the last use of the server failed, by a fault of its own."""
+        return self._refused or self.breaker.failures > 0
 
     @property
     def tasks(self) -> int:
@@ -265,7 +277,7 @@ class ServerPool:
         opened = PooledConnection(made.connection, idle_since=self._clock())
         self._opened.append(opened)
         self._unshut.add(opened)
-        self.lost = False
+        self.lost = self._refused = False
         if made.listing is not None:
             self._take(made.listing)
         elif first and self.listing is None and self.listeners:
@@ -283,6 +295,7 @@ class ServerPool:
             # Calls continue over the existing connections.
             self._grow_after = now + max(_GROW_AGAIN_S, why.failure.retry_after_s or 0.0)
             return
+        self._refused = True
         if why.failure.kind in FAULTS:
             self.breaker.failed()
         if why.final:

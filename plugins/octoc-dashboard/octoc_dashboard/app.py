@@ -21,7 +21,7 @@ from octoc.runtime import BundleFileError
 from octoc_dashboard.forms import first_values, read_form
 from octoc_dashboard.login_sessions import SESSION_S, LoginSessions, read_cookie, write_cookie
 from octoc_dashboard.templates import TEMPLATES
-from octoc_dashboard.views import MAX_MESSAGE_CHARS, agent_context
+from octoc_dashboard.views import MAX_MESSAGE_CHARS, REFRESH_S, agent_context
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _MAX_TOKEN_CHARS = 1000
+MAX_SUMMARIES = 50
 _NOT_ADMITTED = "This token opens nothing here."
 _FOLDER = Path(__file__).parent
 _FILES = {"page.css": "text/css; charset=utf-8", "icon.svg": "image/svg+xml"}
@@ -102,9 +103,13 @@ class _Site:
         try:
             routed = None if message is None else await agent.route(message)
             overview = await agent.overview(tools)
+            summaries = [await one.summary() for one in agents[:MAX_SUMMARIES]] if len(agents) > 1 else []
         except LookupError:
             return _no_agent(request)
-        context = agent_context(overview, [one.name for one in agents], tools, routed)
+        # A page with an answer to a sent form is not loaded again by itself: the browser would ask whether to send it.
+        refresh_s = REFRESH_S if routed is None and query.get("refresh") else 0
+        names = [one.name for one in agents]
+        context = agent_context(overview, names, tools, routed, summaries=summaries, refresh_s=refresh_s)
         return _page(request, "agent.html", {**context, "signed_in": token is not None})
 
     async def sign_in(self, request: Request) -> Response:

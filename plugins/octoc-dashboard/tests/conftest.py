@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import time
 import urllib.parse
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -120,7 +121,17 @@ def base(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a gateway without tokens, for tests that only look."""
     tokens = tmp_path_factory.mktemp("none") / "tokens.json"
     with running("--workspace", str(root), "--tokens", str(tokens)) as gateway:
+        _listed(gateway)
         yield gateway.base
+
+
+def _listed(gateway: Gateway) -> None:
+    """Wait until the servers without a snapshot are listed, which changes the page."""
+    for _ in range(600):
+        with urllib.request.urlopen(f"{gateway.base}/") as answer:  # noqa: S310  # the loopback
+            if "Not known before they are connected" not in answer.read().decode():
+                return
+        time.sleep(0.05)
 
 
 @pytest.fixture

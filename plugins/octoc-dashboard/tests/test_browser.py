@@ -145,7 +145,7 @@ def test_all_can_be_done_by_keyboard(browser: Any, serve: Callable[..., Any], to
     assert browser.run("return document.activeElement.id") == "main"
     browser.open(f"{base}/")
     order = tab(browser, "button Route")
-    sections = [f"a {name}" for name in ("Routing", "Sessions", "Calls", "Tools")]
+    sections = [f"a {name}" for name in ("Routing", "Servers", "Sessions", "Calls", "Tools")]
     assert order == ["a Skip to content", *sections, "button Sign out", "textarea A user’s message", "button Route"]
     browser.open(f"{base}/")
     tab(browser, "textarea A user’s message")

@@ -7,6 +7,8 @@ import html
 import http.client
 import json
 import re
+import sys
+import time
 import urllib.parse
 import urllib.request
 from collections.abc import Callable
@@ -18,7 +20,7 @@ from typing import Any
 import attrs
 import pytest
 
-from octoc.testing import WorkspaceBuilder
+from octoc.testing import FAULTY_STDIO, WorkspaceBuilder
 from octoc_serve.tokens import Tokens
 
 Serve = Callable[..., Any]
@@ -61,6 +63,16 @@ class Visitor:
 def text_of(page: str) -> str:
     """Return what a page says, without its tags."""
     return html.unescape(re.sub(r"<[^>]*>", " ", page))
+
+
+def words_of(page: str) -> str:
+    """Return what a page says, with single spaces."""
+    return " ".join(text_of(page).split())
+
+
+def part_of(page: str, first: str, end: str) -> str:
+    """Return a page from one section up to another, by their ids."""
+    return page[page.index(f'id="{first}"') : page.index(f'id="{end}"')]
 
 
 Call = Callable[..., str]
@@ -241,19 +253,89 @@ def test_sessions_and_calls_are_shown_without_what_was_said_in_them(serve: Serve
         (f"nothing_{CALLED_WITH}", {}),
         ("find_tools", {"query": "will it rain tomorrow"}),
     )
-    page = visitor.ask()[2]
+    page = _with_active(visitor, "weather")
     assert CALLED_WITH not in page
     assert session not in page
-    calls = text_of(page[page.index('id="calls"') : page.index('id="tools"')])
-    assert calls.count("plain__echo") == 2
-    assert "find_tools" in calls
-    assert re.search(r"\d ms|\d s", calls)
-    assert "one that the agent does not have" in calls
+    totals, last = re.findall(
+        r"<table>.*?</table>", page[page.index('id="calls"') : page.index('id="tools"')], re.DOTALL
+    )
+    label = hashlib.sha256(session.encode()).hexdigest()[:8]
+    calls = words_of(last)
+    made = rf"\d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d plain__echo by search {label} [\d.]+ m?s ok"
+    assert len(re.findall(made, calls)) == 2
+    assert f"find_tools octoc's own {label}" in calls
+    assert "one that the agent does not have no" in calls
     assert "not found" in calls
-    sessions = text_of(page[page.index('id="sessions"') : page.index('id="calls"')])
+    counted = words_of(totals)
+    assert re.search(r" all 4 1 [\d.]+ m?s [\d.]+ m?s plain__echo 2 0 ", counted)
+    sessions = text_of(part_of(page, "sessions", "calls"))
     assert "1 client session; each has at most" in sessions
     assert "weather" in sessions
-    assert hashlib.sha256(session.encode()).hexdigest()[:8] in sessions
+    assert label in sessions
+
+
+def _with_active(visitor: Visitor, capability: str) -> str:
+    """Return the page as soon as the sessions show an active capability, whose server starts in the background."""
+    page = ""
+    for _ in range(600):
+        page = visitor.ask()[2]
+        if capability in part_of(page, "sessions", "calls"):
+            break
+        time.sleep(0.05)
+    return page
+
+
+def test_servers_are_shown_with_their_state(serve: Serve, call: Call, tmp_path: Path) -> None:
+    """A server that runs, one that failed too often, one without its variable and one without tools differ."""
+    workspace = WorkspaceBuilder(tmp_path / "states", runtime={"breaker_failures": 1, "breaker_seconds": 600})
+    workspace.settings("workspace", plugins=["transport-mcp"]).settings("servers", notes={"builtin": "notes"})
+    workspace.server("plain", sys.executable, "-I", "-S", FAULTY_STDIO, "none").snapshot("plain", ["echo"])
+    workspace.server("gone", "no-such-program-of-octoc").snapshot("gone", ["lost"])
+    workspace.server("keyed", sys.executable, env={"K": "${OCTOC_TEST_KEY}"}).snapshot("keyed", ["open"])
+    workspace.server("calm", sys.executable).snapshot("calm", ["rest"])
+    assert workspace.build().bundle is not None
+    gateway = serve(workspace=workspace.root)
+    call(gateway.url, None, ("plain__echo", {"text": "x"}), ("gone__lost", {}))
+    page = Visitor(gateway.base).ask()[2]
+    servers = words_of(part_of(page, "servers", "sessions"))
+    assert "plain up 1" in servers
+    assert re.search(r"gone breaker open for (600|599) s: connect failed 1", servers)
+    assert "keyed missing variable: OCTOC_TEST_KEY 1" in servers
+    assert "calm not connected; the next call connects it 1" in servers
+    assert "notes no tools are bound to it 0" in servers
+
+
+def test_the_page_refreshes_itself_when_asked(base: str) -> None:
+    """The link turns it on and off; an answer to a form is never loaded again by itself."""
+    visitor = Visitor(base)
+    page = visitor.ask()[2]
+    assert 'http-equiv="refresh"' not in page
+    (link,) = re.findall(r'<a href="([^"]*)">Refresh every 10 seconds</a>', page)
+    again = visitor.ask(html.unescape(link))[2]
+    assert '<meta http-equiv="refresh" content="10">' in again
+    assert "Stop refreshing" in again
+    assert 'http-equiv="refresh"' not in visitor.ask(html.unescape(link), {"message": "will it rain tomorrow"})[2]
+
+
+def test_arguments_are_a_table(serve: Serve, tmp_path: Path) -> None:
+    """Each argument has a row with its type, whether it is needed, and its description; the schema stays below."""
+    properties = {
+        "id": {"type": "integer", "description": "The number of the order"},
+        "kind": {"enum": ["open", "paid"], "default": "open"},
+        "tags": {"type": "array", "items": {"type": "string"}},
+    }
+    schema = {"type": "object", "properties": properties, "required": ["id"]}
+    workspace = WorkspaceBuilder(tmp_path / "orders").server("orders", "true")
+    workspace.snapshot("orders", [{"name": "find", "description": "Finds an order", "inputSchema": schema}])
+    assert workspace.build().bundle is not None
+    page = Visitor(serve(workspace=workspace.root).base).ask("/?words=orders")[2]
+    rows = [
+        " ".join(text_of(row).split())
+        for row in re.findall(r"<tr>.*?</tr>", page[page.index('id="tools"') :], re.DOTALL)
+    ]
+    assert "id integer yes The number of the order" in rows
+    assert 'kind one of "open", "paid" no Default: "open"' in rows
+    assert "tags array of string no" in rows
 
 
 def test_whatever_is_wrong_with_a_token_it_is_refused_in_the_same_words(serve: Serve, tokens: Tokens) -> None:
@@ -402,6 +484,8 @@ def test_one_of_several_agents_is_chosen(serve: Serve, base: str) -> None:
     assert "<h1><bdi>clerk</bdi></h1>" in visitor.ask("/?agent=clerk")[2]
     page = visitor.ask()[2]
     assert '<option value="clerk">clerk</option>' in page
+    compared = words_of(part_of(page, "servers", "sessions"))
+    assert re.search(r"All agents here.* supervisor \d+ \d+ [\d,]+ 0 0 .*clerk 1 \d+ \d+ 0 0", compared)
     assert {field["id"] for field in Outline.of(page).inputs} == set(Outline.of(page).labels)
     assert visitor.ask("/?agent=missing")[0] == 404
     alone = Visitor(base)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from octoc_dashboard.login_sessions import LIMIT, SESSION_S, LoginSessions
 from octoc_dashboard.templates import environment
 
 FOLDER = Path(octoc_dashboard.__file__).parent
+BARS, GROUNDS = ("bar", "accent", "threshold"), ("line", "raised", "paper")
 
 
 def render(template: str, **values: object) -> str:
@@ -79,8 +81,13 @@ def _luminance(colour: tuple[float, float, float]) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
+def _contrast(one: tuple[float, float, float], other: tuple[float, float, float]) -> float:
+    high, low = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
 def test_both_schemes_have_contrast() -> None:
-    """Text has 4.5:1 on each ground that it stands on, what bounds a field or draws the threshold 3:1: WCAG 2.2 AA."""
+    """Text has 4.5:1 on each ground that it stands on; bars, the threshold and the edges of fields have 3:1."""
     style = (FOLDER / "static" / "page.css").read_text(encoding="utf-8")
     light = dict(_colours(style[style.index(":root") : style.index("@media")]))
     dark = dict(_colours(style[style.index("prefers-color-scheme: dark") : style.index("*, *::before")]))
@@ -91,7 +98,17 @@ def test_both_schemes_have_contrast() -> None:
             for one in ("ink", "soft", "accent", "bad", "good", "threshold")
             for ground in ("paper", "raised")
         ]
-        pairs += [("on-accent", "accent", 4.5), ("edge", "paper", 3.0), ("threshold", "raised", 3.0)]
+        # Bars differ from their track and from the page, and the threshold from everything under it.
+        pairs += [(one, ground, 3.0) for one, ground in itertools.product(BARS, GROUNDS)]
+        pairs += [("on-accent", "accent", 4.5), ("edge", "paper", 3.0)]
         for one, ground, needed in pairs:
-            high, low = sorted((_luminance(scheme[one]), _luminance(scheme[ground])), reverse=True)
-            assert (high + 0.05) / (low + 0.05) >= needed, (one, ground)
+            assert _contrast(scheme[one], scheme[ground]) >= needed, (one, ground)
+
+
+def test_bars_have_contrast_on_paper() -> None:
+    """Printed, bars and the threshold have 3:1 against all that they stand on."""
+    style = (FOLDER / "static" / "page.css").read_text(encoding="utf-8")
+    printed = style[style.index("@media print") :].replace("#fff;", "#ffffff;").replace("#bbb;", "#bbbbbb;")
+    scheme = dict(_colours(printed))
+    for one, ground in itertools.product(BARS, GROUNDS):
+        assert _contrast(scheme[one], scheme[ground]) >= 3.0, (one, ground)

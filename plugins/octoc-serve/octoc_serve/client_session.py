@@ -76,8 +76,8 @@ class ClientSession:
         self.peer: ServerSession | None = None
         """The connection of a client of the handshake era, which gets notifications without subscribing."""
         self.under_way: list[RunningCall] = []
-        self.on_end: Callable[[str, float, Mapping[str, Any]], None] = lambda *_: None
-        """Called with each call that ended: its tool as in `RecentCall`, its seconds, and its result in MCP's form."""
+        self.on_end: Callable[[str, str, float, Mapping[str, Any]], None] = lambda *_: None
+        """Called with each call that ended: its tool and `why` as in `RecentCall`, its seconds, and its MCP result."""
         self._suspended = SuspendedCalls()
         self._stateless = stateless
         self._bus = InMemorySubscriptionBus()
@@ -137,7 +137,7 @@ class ClientSession:
         if isinstance(outcome, types.InputRequiredResult):
             return outcome
         wire = as_mcp_result(outcome, self.session.profile)
-        self.on_end(self._named(call), time.monotonic() - call.began, wire)
+        self.on_end(*self._named(call), time.monotonic() - call.began, wire)
         if context.protocol_version in MODERN_PROTOCOL_VERSIONS and isinstance(outcome, ToolFailure) and outcome.needs:
             raise lacking(outcome)
         return wire
@@ -254,11 +254,17 @@ class ClientSession:
             return outcome
         return attrs.evolve(outcome, content=(*outcome.content, *_notes(routing)))
 
-    def _named(self, call: RunningCall) -> str:
-        meant = self._meant(call.tool, call.arguments)
-        if meant is not None:
-            return self.session.state.tools.alias(meant.index)
-        return call.tool if call.tool in OWN_TOOLS else ""
+    def _named(self, call: RunningCall) -> tuple[str, str]:
+        """Return a call's tool and why it could be made, as in `RecentCall`."""
+        meant, tools = self._meant(call.tool, call.arguments), self.session.state.tools
+        if meant is None:
+            return (call.tool, "octoc's own") if call.tool in OWN_TOOLS else ("", "")
+        owners = tools.active_owners(meant.index)
+        if meant.index in tools.base():
+            why = "in the prompt"
+        else:
+            why = f"with {' and '.join(owners)}, active" if owners else "by search"
+        return tools.alias(meant.index), why
 
     def _meant(self, name: str, arguments: Mapping[str, Any]) -> CatalogTool | None:
         wanted = arguments.get("tool_name") if name == CALL_MCP_TOOL else name

@@ -10,7 +10,7 @@ import attrs
 from octoc_serve import queries
 
 if TYPE_CHECKING:
-    from octoc.plugin import AgentGroups, AgentOverview, RoutedMessage, ToolFilter
+    from octoc.plugin import AgentGroups, AgentOverview, AgentSummary, RoutedMessage, ToolFilter
     from octoc_serve.admission import Admission
     from octoc_serve.server import GatewayServer
     from octoc_serve.session_store import ClientKey
@@ -46,6 +46,10 @@ class ServedAgent:
     async def overview(self, tools: ToolFilter) -> AgentOverview:
         self._check()
         return await queries.overview(self._access.gateway, self._key, tools)
+
+    async def summary(self) -> AgentSummary:
+        self._check()
+        return await queries.summary(self._access.gateway, self._key)
 
     async def tool_groups(self) -> AgentGroups:
         self._check()

@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import hashlib
 import json
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections import Counter
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from octoc.plugin import AgentGroups, AgentOverview, ClientView, RoutedMessage, ToolFilter, ToolGroupView, ToolView
+from octoc.plugin import (
+    AgentGroups,
+    AgentOverview,
+    AgentSummary,
+    BackendView,
+    ClientView,
+    RoutedMessage,
+    ToolFilter,
+    ToolGroupView,
+    ToolView,
+)
 from octoc.runtime import COUNTED_FORMAT, explain_route, shown, tool_text
 from octoc_serve.client_session import ClientSession
 
 if TYPE_CHECKING:
-    from octoc.runtime import Session
+    from octoc.runtime import Runtime, Session
     from octoc_serve.server import GatewayServer
     from octoc_serve.session_store import ClientKey
 
@@ -39,6 +49,9 @@ async def overview(gateway: GatewayServer, key: ClientKey, tools: ToolFilter) ->
         ]
         matching += [index for index in indexes if _matches(tools, session, index)]
         reachable = frozenset(visible.reachable())
+        all_tokens = await asyncio.to_thread(_tokens, session, indexes)
+        backends = await asyncio.to_thread(_backends, gateway.runtime, session, indexes)
+        totals, by_tool = gateway.recent.totals(key)
         listed = matching[tools.start : tools.start + tools.limit]
         return AgentOverview(
             name=agent.name,
@@ -62,12 +75,43 @@ async def overview(gateway: GatewayServer, key: ClientKey, tools: ToolFilter) ->
             boot=agent.registry.boot,
             max_active=session.state.active.capacity,
             prompt_tools=len(own) + len(base),
-            prompt_tokens=sum(tool.tokens for tool in own)
-            + sum(visible.scope.tokens(index, session.counter) for index in base),
+            prompt_tokens=sum(tool.tokens for tool in own) + _tokens(session, base),
+            all_tokens=all_tokens,
             counter=session.counter.name,
+            backends=backends,
+            totals=totals,
+            by_tool=by_tool,
             clients=_clients(gateway, key),
             calls=gateway.recent.of(key),
         )
+
+
+async def summary(gateway: GatewayServer, key: ClientKey) -> AgentSummary:
+    """Return an agent in one line. Raises: BundleFileError, LookupError."""
+    async with _new_client(gateway, key) as session:
+        own, base = _own_tools(session, stateless=gateway.stateless), session.state.tools.base()
+        totals, _ = gateway.recent.totals(key)
+        return AgentSummary(
+            name=session.agent.name,
+            tools=len(session.state.tools.known()),
+            prompt_tools=len(own) + len(base),
+            prompt_tokens=sum(tool.tokens for tool in own) + _tokens(session, base),
+            calls=totals.calls,
+            errors=totals.errors,
+        )
+
+
+def _tokens(session: Session, indexes: Iterable[int]) -> int:
+    return sum(session.state.tools.scope.tokens(index, session.counter) for index in indexes)
+
+
+def _backends(runtime: Runtime, session: Session, indexes: Iterable[int]) -> tuple[BackendView, ...]:
+    """Return the states of the servers that the agent may use. It may read the values of variables, so it may wait."""
+    visible, loaded = session.state.tools, session.state.loaded
+    tools = Counter(loaded.catalog[index].id.server for index in indexes)
+    brought = {grant.server for entry in visible.entries.values() for grant in entry.grants}
+    names = sorted({*tools, *visible.unlisted_servers(), *brought} & runtime.servers.keys())
+    return tuple(BackendView(**attrs.asdict(runtime.health(name)), tools=tools[name]) for name in names)
 
 
 async def tool_groups(gateway: GatewayServer, key: ClientKey) -> AgentGroups:
@@ -153,7 +197,7 @@ def _clients(gateway: GatewayServer, key: ClientKey) -> tuple[ClientView, ...]:
 def _client(key: ClientKey, client: ClientSession) -> ClientView:
     session = client.session
     return ClientView(
-        label="shared" if key.session is None else hashlib.sha256(key.session.encode()).hexdigest()[:8],
+        label=key.label,
         active=session.capabilities,
         kept=session.kept,
         skills=session.skills,

@@ -106,9 +106,10 @@ class GatewayServer:
             wire.pop("structuredContent", None)
         return types.CallToolResult.model_validate(wire, by_name=False)
 
-    def _note(self, key: ClientKey, tool: str, seconds: float, wire: Mapping[str, Any]) -> None:
+    def _note(self, key: ClientKey, tool: str, why: str, seconds: float, wire: Mapping[str, Any]) -> None:
         outcome: Any = wire.get("_meta", {}).get("octoc/kind", "error") if wire.get("isError") else "ok"
-        self.recent.note(key, RecentCall(tool=tool, at=time.time(), seconds=seconds, outcome=outcome))
+        call = RecentCall(tool=tool, at=time.time(), seconds=seconds, outcome=outcome, why=why, client=key.label)
+        self.recent.note(key, call)
 
     async def _listen(
         self, context: Context, params: types.SubscriptionsListenRequestParams

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -34,6 +35,11 @@ class ClientKey:
     def account(self) -> str:
         """The account whose share of the limits the client uses: the tenant, else the token."""
         return account_of(Caller(tenant=self.tenant, account=self.token or None))
+
+    @property
+    def label(self) -> str:
+        """Return what people see of the session: a digest, as only its client may know the id; `shared` without one."""
+        return "shared" if self.session is None else hashlib.sha256(self.session.encode()).hexdigest()[:8]
 
 
 class SessionStore(Protocol):
