@@ -13,6 +13,7 @@ import attrs
 
 from octoc.bundle.address import ServerAddress
 from octoc.bundle.digest import canonical_json, sha256_hex
+from octoc.bundle.organisation import AreaEntry, Quota, TenantEntry
 from octoc.bundle.search_settings import SearchSettings
 from octoc.choices import (
     AgentKind,
@@ -220,22 +221,6 @@ class Registry:
 
 
 @attrs.frozen(kw_only=True)
-class Quota:
-    """How much may be used within any `window_s` seconds, over all sessions of one runtime; 0 means unlimited.
-
-    Args:
-        calls: calls of tools, octoc's own apart.
-        tokens: tokens of their results, as the model sees them.
-        concurrent: calls under way at once.
-    """
-
-    calls: int = 0
-    tokens: int = 0
-    concurrent: int = 0
-    window_s: float = 3600.0
-
-
-@attrs.frozen(kw_only=True)
 class AgentSettings:
     """What is otherwise for one agent, by its area's defaults or its own overrides; None is as the workspace has it.
 
@@ -251,29 +236,6 @@ class AgentSettings:
     max_active_tokens: int | None = None
     auto: bool | None = None
     quota: Quota | None = None
-
-
-@attrs.frozen(kw_only=True)
-class TenantEntry:
-    """A customer or department whose agents no other tenant can use. `quota` is over all of its sessions."""
-
-    name: str
-    description: str = ""
-    quota: Quota | None = None
-
-
-@attrs.frozen(kw_only=True)
-class AreaEntry:
-    """A part of an organisation: its agents, and the tool groups that they alone can be granted.
-
-    `file` declares it, as a path in the workspace.
-    """
-
-    name: str
-    tenant: str | None = None
-    description: str = ""
-    default_agent: str | None = None
-    file: str = ""
 
 
 @attrs.frozen(kw_only=True)

@@ -16,19 +16,8 @@ from hypothesis import strategies as st
 
 from octoc.bundle.digest import canonical_json, sha256_hex
 from octoc.bundle.layout import INDEX, BundleMember, frame
-from octoc.bundle.model import (
-    AgentEntry,
-    AreaEntry,
-    Bundle,
-    Grant,
-    Quota,
-    Registry,
-    ServerEntry,
-    Settings,
-    Slice,
-    TenantEntry,
-    ToolEntry,
-)
+from octoc.bundle.model import AgentEntry, Bundle, Grant, Registry, ServerEntry, Settings, Slice, ToolEntry
+from octoc.bundle.organisation import AreaEntry, Quota, TenantEntry
 from octoc.bundle.reader import OpenBundle
 from octoc.bundle.refusal import BundleFileError
 from octoc.bundle.registries import StoredRegistry, numbers_of, runs_of

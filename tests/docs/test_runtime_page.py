@@ -11,17 +11,8 @@ from typing import Any
 
 import pytest
 
-from octoc.bundle.model import (
-    AgentEntry,
-    AgentSettings,
-    Bundle,
-    Grant,
-    Quota,
-    Registry,
-    ResultSettings,
-    ServerEntry,
-    Settings,
-)
+from octoc.bundle.model import AgentEntry, AgentSettings, Bundle, Grant, Registry, ResultSettings, ServerEntry, Settings
+from octoc.bundle.organisation import Quota
 from octoc.bundle.writer import write_bundle
 from octoc.plugin import PythonTool
 from octoc.results import Progress, ToolFailure

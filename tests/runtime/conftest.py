@@ -30,10 +30,10 @@ from octoc.bundle.model import (
     ServerEntry,
     Settings,
     SkillEntry,
-    TenantEntry,
     ToolEntry,
     ToolPolicy,
 )
+from octoc.bundle.organisation import TenantEntry
 from octoc.bundle.writer import BlobBuilder, write_bundle
 from octoc.names import ToolId, any_glob_matches
 from octoc.plugin import ConnectFailedError, Host, ServerTarget, hookimpl

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octoc.bundle.model import Grant, Quota, TenantEntry
+from octoc.bundle.model import Grant
+from octoc.bundle.organisation import Quota, TenantEntry
 from octoc.names import SUPERVISOR
 from octoc.plugin import Connection, ServerTarget
 from octoc.plugin.manager import load_plugins

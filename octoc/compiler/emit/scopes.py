@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from octoc.bundle.model import AreaEntry, Grant, TenantEntry, ToolGroupEntry
+from octoc.bundle.model import Grant, ToolGroupEntry
+from octoc.bundle.organisation import AreaEntry, TenantEntry
 from octoc.compiler.model.scopes import Scopes, ToolGroup
 from octoc.compiler.resolve.scopes.tuning import quota_of
 from octoc.names import ToolId

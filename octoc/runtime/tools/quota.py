@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import attrs
 
 if TYPE_CHECKING:
-    from octoc.bundle.model import Bundle, Quota
+    from octoc.bundle.model import Bundle
+    from octoc.bundle.organisation import Quota
     from octoc.results import ToolFailure
 
 SLICES = 1024

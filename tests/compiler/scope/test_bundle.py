@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from octoc.bundle.model import AgentEntry, AreaEntry, Bundle, Quota, Settings, TenantEntry
+from octoc.bundle.model import AgentEntry, Bundle, Settings
+from octoc.bundle.organisation import AreaEntry, Quota, TenantEntry
 from octoc.bundle.reader import OpenBundle
 from octoc.compiler.workspace.build import build
 from octoc.plugin.manager import plugins_of

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from octoc.bundle.model import AgentSettings, Quota
+from octoc.bundle.model import AgentSettings
+from octoc.bundle.organisation import Quota
 
 Compile = Callable[..., Any]
 

@@ -15,7 +15,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode
 
-from octoc.bundle.model import Quota
+from octoc.bundle.organisation import Quota
 from octoc.results import ToolFailure, ToolResult
 from octoc.runtime import telemetry
 

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from octoc.bundle.model import AgentSettings, Bundle, Quota, Settings, TenantEntry
+from octoc.bundle.model import AgentSettings, Bundle, Settings
+from octoc.bundle.organisation import Quota, TenantEntry
 from octoc.results import Caller, ToolCall, ToolFailure, ToolResult
 from octoc.runtime.results.failures import as_mcp_result
 from octoc.runtime.tools.quota import SLICES, AdmittedCall, Meter, Quotas

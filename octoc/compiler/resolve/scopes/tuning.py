@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from octoc.bundle.model import AgentSettings, Quota
+from octoc.bundle.model import AgentSettings
+from octoc.bundle.organisation import Quota
 from octoc.compiler.model.scopes import AreaSource, Number, OverrideSource, Tuning
 from octoc.compiler.model.settings import OCTOPUS_TOKENS, WorkspaceSettings
 from octoc.names import glob_matches
