@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Entries = list[dict[str, Any]]
 
-SECTIONS = ("capabilities", "agents", "skills", "servers", "tools", "resources", "prompts", "tokens")
+SECTIONS = ("capabilities", "agents", "skills", "servers", "tools", "resources", "prompts", "routing", "tokens")
 _DEFAULT = ("agents", "tools", "tokens")
 
 
@@ -54,10 +54,10 @@ def command(
 ) -> int:
     """Show what is in the bundle.
 
-    SECTIONS are any of capabilities, agents, skills, servers, tools, resources, prompts, tokens. Default: agents,
-    tools and tokens; with --json all. --cache shows the tokens and bytes of the tool block that stay unchanged
-    between turns, what each activation appends, and what it evicts. --context shows each part of the model's
-    context and its source.
+    SECTIONS are any of capabilities, agents, skills, servers, tools, resources, prompts, routing, tokens. Default:
+    agents, tools and tokens; with --json all. routing has the needs that capabilities meet, and if the gate learned
+    from them. --cache shows the tokens and bytes of the tool block that stay unchanged between turns, what each
+    activation appends, and what it evicts. --context shows each part of the model's context and its source.
     """
     from octoc.cli.workspace import target_of, with_runtime
 
@@ -158,6 +158,12 @@ def _servers(runtime: Runtime, agent: str | None) -> Entries:
     ]
 
 
+def _routing(runtime: Runtime, agent: str | None) -> Entries:
+    from octoc.cli.show_routing import list_needs
+
+    return list_needs(runtime, agent)
+
+
 def _tools(runtime: Runtime, agent: str | None) -> Entries:
     if agent is None:
         named = [(index, tool.alias) for index, tool in enumerate(runtime.bundle.tools)]
@@ -251,6 +257,7 @@ _READERS: dict[str, Callable[[Runtime, str | None], Any]] = {
     "tools": _tools,
     "resources": _resources,
     "prompts": _prompts,
+    "routing": _routing,
     "tokens": _tokens,
 }
 
@@ -285,6 +292,10 @@ def _print(found: dict[str, Any]) -> None:
             ("server", "transport", "tools", "state"),
             lambda e: (e["name"], e["transport"], e["tools"], "listed" if e["listed"] else "unlisted"),
         ),
+        "routing": (
+            ("need", "capability", "used", "why"),
+            lambda e: (e["need"], e["capability"], "yes" if e["used"] else "no", e["why"]),
+        ),
         "tools": (("tool", "description"), lambda e: (e["id"], one_line(e["description"]))),
         "resources": (
             ("resource", "server", "description"),
@@ -301,7 +312,7 @@ def _print(found: dict[str, Any]) -> None:
     }  # fmt: skip
     sections = [section for section in SECTIONS if section in found]
     for section in sections:
-        entries, title = found[section], section
+        entries, title = found[section], {"routing": "needs that routing learned from"}.get(section, section)
         if section == "tokens":
             title = f"tokens in each request (counter: {entries['counter']}, approximate)"
             entries = entries["agents"]

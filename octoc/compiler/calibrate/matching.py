@@ -39,7 +39,11 @@ by less than this."""
 
 HELPED = 0.5
 """The library is used if its needs help this share of the capabilities: with fewer, those with a need win too often.
-Both constants were chosen on the sample tap and taps of three other fields."""
+Both constants were chosen on the sample tap and taps of three other fields.
+
+Keeping or leaving out each need by itself is worse: on the sample tap 266 of 418 messages are right without the needs
+that do not help, and 289 with all; of a hospital's 110 messages 23 are right with only the needs that help, and 34
+without any."""
 
 _TINY = 1e-12
 
@@ -76,10 +80,11 @@ def match(capabilities: Sequence[Capability], needs: Sequence[Need], vectors: Ve
     return tuple(found)
 
 
-def helpful(capabilities: Sequence[Capability], matches: Sequence[Match], vectors: Vectors) -> bool:
-    """Return whether the needs help enough of the capabilities, judged by the capabilities' own triggers.
+def gains(capabilities: Sequence[Capability], matches: Sequence[Match], vectors: Vectors) -> dict[str, float]:
+    """Return for each need that a capability meets how much it raises the likelihood of the capability's triggers.
 
-    Each trigger is left out in turn, and is likely if it is nearer to its own capability's texts than to others'.
+    The gain is the change of the mean log-likelihood. Each trigger is left out in turn, and is likely if it is nearer
+    to its own capability's texts than to others'.
     """
     classes = [capability for capability in capabilities if capability.triggers]
     place = {capability.name: number for number, capability in enumerate(classes)}
@@ -93,7 +98,7 @@ def helpful(capabilities: Sequence[Capability], matches: Sequence[Match], vector
         sums = np.add.reduceat(alike, np.cumsum(counts) - counts, axis=1)
         others = counts - (owner[:, None] == np.arange(len(classes)))
         means = sums / np.maximum(others, 1)
-        helped = set()
+        gained: dict[str, float] = {}
         for found in matches:
             if found.capability is None:
                 continue
@@ -105,9 +110,15 @@ def helpful(capabilities: Sequence[Capability], matches: Sequence[Match], vector
             after = (sums[own, column] + added) / (others[own, column] + len(messages))
             gain = np.log((after + _TINY) / (total - before + after + _TINY))
             gain -= np.log((before + _TINY) / (total + _TINY))
-            if gain.mean() >= HARMLESS:
-                helped.add(found.capability)
-    return len(helped) >= HELPED * len(classes)
+            gained[found.need.name] = float(gain.mean())
+    return gained
+
+
+def helpful(capabilities: Sequence[Capability], matches: Sequence[Match], gained: Mapping[str, float]) -> bool:
+    """Return whether the needs help enough of the capabilities, by the `gains` of the needs."""
+    classes = sum(bool(capability.triggers) for capability in capabilities)
+    helped = {found.capability for found in matches if gained.get(found.need.name, HARMLESS - 1) >= HARMLESS}
+    return len(helped) >= HELPED * classes
 
 
 def nearness(classes: Sequence[Capability], needs: Sequence[Need], vectors: Vectors) -> NDArray[np.float64]:

@@ -43,7 +43,7 @@ OCTOMIND_PROFILES: Mapping[str, float] = {"public": OCTOMIND_THRESHOLD, "newest"
 """The thresholds of Octomind's published version and of its newest code, which have the same margin."""
 
 BALANCED = "balanced"
-RECIPE = 11
+RECIPE = 12
 """Version of the training method, so that no cache returns the gate of an older method."""
 
 
@@ -101,6 +101,7 @@ def calibrated_of(build: Build, context: Context) -> Calibrated:
             f"the library of needs helps too few of {len(learned['classes'])} capabilities, judged by their own "
             "triggers: the gate does not use it",
             at=settings.place,
+            help="`octoc show routing` lists the needs and the capabilities that meet them",
         )
     gate = Gate(kind="calibrated", threshold=threshold, data=data, arrays=tuple(sorted(arrays)))
     return Calibrated(gate=gate, arrays=arrays, made_of=digest)
@@ -171,14 +172,21 @@ def _learned(build: Build, context: Context) -> tuple[Mapping[str, Any], Arrays,
         return (*cached, digest)
     context.progress(_WHAT, 0, 1)
     from octoc.compiler.calibrate.fit import fit_classifier
-    from octoc.compiler.calibrate.matching import helpful, library_examples, match
+    from octoc.compiler.calibrate.matching import HARMLESS, gains, helpful, library_examples, match
 
     library: tuple[Example, ...] = ()
     matches: tuple[Match, ...] = ()
+    judged: dict[str, tuple[str, bool]] = {}
     unused = False
     if vectors is not None and needs:
         matches = match(build.resolved.capabilities, needs, vectors)
-        unused = bool(matches) and not helpful(build.resolved.capabilities, matches, vectors)
+        gained = gains(build.resolved.capabilities, matches, vectors) if matches else {}
+        judged = {
+            found.need.name: (found.capability, gained[found.need.name] >= HARMLESS)
+            for found in matches
+            if found.capability is not None
+        }
+        unused = bool(matches) and not helpful(build.resolved.capabilities, matches, gained)
         if unused:
             matches = tuple(found for found in matches if found.need in build.resolved.needs)
         library = tuple(library_examples(matches))
@@ -186,6 +194,7 @@ def _learned(build: Build, context: Context) -> tuple[Mapping[str, Any], Arrays,
     data, arrays = fit_classifier(found, library, vectors, follow_up_lines(), requests)
     data["needs"] = {found.need.name: found.capability for found in matches if found.capability is not None}
     data["needs_unused"] = unused
+    data["needs_judged"] = {name: list(one) for name, one in judged.items()}
     context.progress(_WHAT, 1, 1)
     for name, array in arrays.items():
         context.cache.put_array(KIND, cache_key(key, name), array)

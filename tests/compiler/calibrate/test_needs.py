@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from octoc.compiler.calibrate.fit import fit_classifier
-from octoc.compiler.calibrate.matching import Match, helpful, library_examples, match, nearness
+from octoc.compiler.calibrate.matching import Match, gains, helpful, library_examples, match, nearness
 from octoc.compiler.calibrate.needs.library import Need, library_texts, shipped_needs
 from octoc.compiler.calibrate.texts import Example, examples, follow_up_lines, further_background
 from octoc.compiler.model.located import Located
@@ -170,4 +170,5 @@ def test_needs_help_if_they_leave_triggers_likely(says: tuple[str, ...], expecte
     """A need whose messages are like the triggers of its capability helps; without a match none does."""
     matches = [Match(Need("of-logs", "", says), "logs" if says else None)]
     texts = [*says, *(trigger.value for one in RIVALS for trigger in one.triggers)]
-    assert helpful(RIVALS, matches, {text: vector(text) for text in texts}) == expected
+    gained = gains(RIVALS, matches, {text: vector(text) for text in texts})
+    assert helpful(RIVALS, matches, gained) == expected
