@@ -122,10 +122,7 @@ def main() -> None:
     fields = UNSEEN if "--unseen" in sys.argv[1:] else DEVELOP
     capabilities, messages = read(fields)
     fillers = [*read(DEVELOP)[0], *shipped_fillers()] if fields == UNSEEN else shipped_fillers()
-    inner = load_plugins(["embed-onnx"]).make_embedder(ENCODER, {})
-    if inner is None:
-        sys.exit(f"the encoder `{ENCODER}` is not installed")
-    embedder = Remembering(inner)
+    embedder = remembering_encoder()
     print(f"{len(capabilities)} capabilities and {len(messages)} messages ({', '.join(fields)}); 95 % intervals")
     by_size: dict[int, dict[int, list[Outcome]]] = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -155,9 +152,17 @@ def main() -> None:
         embedder.active = False
         texts = [message.text for message in messages if message.kind in {"hard", "plain"}]
         for size, loaded in ((DETAILED, detailed), (max(ORDERS), largest)):
-            cost = cost_of_messages(loaded, texts, inner.embed)
+            cost = cost_of_messages(loaded, texts, embedder.embed)
             print(f"{size} capabilities: a routed message costs {cost:.2f}x the encoding of its text (median)")
     print(f"{time.perf_counter() - start:.0f} s")
+
+
+def remembering_encoder() -> Remembering:
+    """Return the default encoder, which encodes each text once."""
+    inner = load_plugins(["embed-onnx"]).make_embedder(ENCODER, {})
+    if inner is None:
+        sys.exit(f"the encoder `{ENCODER}` is not installed")
+    return Remembering(inner)
 
 
 def read(fields: Sequence[str]) -> tuple[list[Capability], list[Message]]:

@@ -25,7 +25,11 @@ NEEDS_THRESHOLDS: Mapping[str, float] = MappingProxyType({"eager": 0.38, "balanc
 """Thresholds for a gate learned with the library of needs, which weighs nearby examples (`octoc.routing.rerank`)."""
 
 EXAMPLES_THRESHOLDS: Mapping[str, float] = MappingProxyType({"eager": 0.28, "balanced": 0.38, "cautious": 0.55})
-"""Thresholds for a gate that weighs nearby examples, none of them of a need."""
+"""Thresholds for a gate that weighs nearby examples, none of them of a need.
+
+At them .92, .95 and .97 of the messages for no capability of three fields activate nothing, each with its own tap:
+`benchmarks/routing_thresholds.py` chooses them on two fields and judges them on the third.
+"""
 
 WORDS_THRESHOLDS: Mapping[str, float] = CALIBRATED_THRESHOLDS
 """Thresholds for the model of words only."""
