@@ -27,6 +27,7 @@ CLIENTS = [
 OWN_WORDS: dict[str, dict[str, Any]] = {
     "vscode": {"type": "stdio"},
     "crush": {"type": "stdio"},
+    "vibe": {"transport": "stdio"},
     "apm": {"registry": False, "transport": "stdio"},
     "goose": {"type": "stdio", "enabled": True},
 }
@@ -35,7 +36,7 @@ OWN_WORDS: dict[str, dict[str, Any]] = {
 def written(dialect: Dialect, name: str, program: str) -> Mapping[str, Any]:
     """Return the values of a client's file with one local server."""
     entry: dict[str, Any] = {"command": program, "args": ["--local-timezone", "UTC"]}
-    if dialect.name == "opencode":
+    if dialect.name in ("opencode", "kilo"):
         entry = {"type": "local", "command": [program, *entry["args"]]}
     elif dialect.name == "docker":
         entry = {"image": "mcp/time", "type": "server"}
@@ -142,5 +143,7 @@ def test_octomind_s_taps_keep_their_order(octoc: Run, tmp_path: Path) -> None:
 def test_the_registry_has_every_client_that_init_takes() -> None:
     """No dialect of servers is left out of the table above."""
     assert {one.name for one, _ in CLIENTS} == {
-        one.name for one in FileKinds().dialects_of(MCP) if one.patterns and not one.adds_to_others
+        one.name
+        for one in FileKinds().dialects_of(MCP)
+        if one.patterns and not (one.adds_to_others or one.read_instead)
     }
