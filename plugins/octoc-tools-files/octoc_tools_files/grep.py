@@ -5,14 +5,14 @@ Files are opened here, below the folder of the tools; ripgrep gets their descrip
 
 from __future__ import annotations
 
-import contextlib
-import io
 import os
 import re
+import select
 import shutil
 import subprocess
 import sysconfig
 import threading
+import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -34,6 +34,7 @@ _MAX_LINE = 64 * 1024
 _RIPGREP_BYTES = 64 * 1024 * 1024
 _RIPGREP_OUTPUT = 1024 * 1024
 _RIPGREP_S = 30.0
+_LOOK_MS = 20
 _LINE = re.compile(rb"/proc/self/fd/(\d+)\0(\d+)([:-])(.*)", re.DOTALL)
 _HEAD = 8192
 """How many bytes of a file tell whether it is text: one with a NUL among them is not."""
@@ -144,7 +145,7 @@ def _in_batch(
     if stop.is_set():
         raise StoppedError
     short = {name: one for name, one in batch.items() if one.status.st_size <= _RIPGREP_BYTES}
-    by_program = None if program is None or not short else _by_ripgrep(program, short, search)
+    by_program = None if program is None or not short else _by_ripgrep(program, short, search, stop)
     for name, one in batch.items():
         if by_program is None or name not in short:
             yield name, _by_re2(one.fd, search, stop)
@@ -153,7 +154,7 @@ def _in_batch(
 
 
 def _by_ripgrep(
-    program: str, files: Mapping[str, OpenFile], search: Search
+    program: str, files: Mapping[str, OpenFile], search: Search, stop: threading.Event
 ) -> Mapping[str, Sequence[FoundLine]] | None:
     """Return the lines by file; None where ripgrep cannot say, as for an expression that only google-re2 has."""
     by_fd = {one.fd: name for name, one in files.items()}
@@ -175,14 +176,15 @@ def _by_ripgrep(
         )
     except OSError:
         return None
-    late = threading.Timer(_RIPGREP_S, started.kill)
-    late.start()
-    with started, contextlib.closing(started.stdout or io.BytesIO()) as output:
-        written = output.read(_RIPGREP_OUTPUT)
-        is_whole = len(written) < _RIPGREP_OUTPUT
+    with started:
+        assert started.stdout is not None  # noqa: S101  # a pipe was asked for
+        written, is_whole = _output(started.stdout.fileno(), stop)
         if not is_whole:
             started.kill()
-    late.cancel()
+    if stop.is_set():
+        raise StoppedError
+    if not is_whole and len(written) < _RIPGREP_OUTPUT:
+        raise ToolError(f"Error: the search took longer than {_RIPGREP_S:g} s: give a `path` or a `glob`")
     if is_whole and started.returncode not in {0, 1}:
         return None
     found: dict[str, list[FoundLine]] = {}
@@ -192,6 +194,20 @@ def _by_ripgrep(
             one = FoundLine(int(match[2]), _text(match[4]), match[3] == b":")
             found.setdefault(by_fd[int(match[1])], []).append(one)
     return found
+
+
+def _output(fd: int, stop: threading.Event) -> tuple[bytes, bool]:
+    """Return what a program writes, and whether that is all: it ends early after a limit, and when `stop` is set."""
+    written, deadline = bytearray(), time.monotonic() + _RIPGREP_S
+    polled = select.poll()
+    polled.register(fd, select.POLLIN)
+    while len(written) < _RIPGREP_OUTPUT and time.monotonic() < deadline and not stop.is_set():
+        if polled.poll(_LOOK_MS):
+            part = os.read(fd, _PART)
+            if not part:
+                return bytes(written), True
+            written += part
+    return bytes(written), False
 
 
 def _by_re2(fd: int, search: Search, stop: threading.Event) -> Iterator[FoundLine]:

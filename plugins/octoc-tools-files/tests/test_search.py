@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import subprocess
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from octoc_tools_files.grep import ripgrep
+from octoc_tools_files.grep import ripgrep, search_files
+from octoc_tools_files.root import Root
+from octoc_tools_files.walk import StoppedError
 
 Tools = Callable[..., str]
 
@@ -76,6 +79,22 @@ class TestGrep:
         (root / "slow.txt").write_text("a" * 50_000 + "!\n")
         assert tools("Grep", pattern=r"^(a|a)*(a+)+$", path="slow.txt").startswith("No matches for ")
         assert tools("Grep", pattern="-e", path="a.py") == "No matches for '-e' in a.py"
+
+    def test_a_cancelled_search(self, root: Path, request: pytest.FixtureRequest) -> None:
+        """A search ends when its caller has left."""
+        stop = threading.Event()
+        stop.set()
+        program = None if "re2" in request.node.name else ripgrep()
+        with pytest.raises(StoppedError):
+            search_files(Root(str(root)), "one", ".", "", 0, stop, program=program)
+
+    def test_a_search_that_takes_too_long(
+        self, tools: Tools, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+    ) -> None:
+        """A search by ripgrep that reaches its time limit says so, and shows no part of what there is."""
+        monkeypatch.setattr("octoc_tools_files.grep._RIPGREP_S", -1.0)
+        text = tools("Grep", pattern="one")
+        assert text.startswith("! Error: the search took longer than ") or "re2" in request.node.name
 
     def test_absent(self, tools: Tools) -> None:
         """A path that is not there is an error."""
