@@ -40,7 +40,8 @@ def builtin_snapshots(settings: WorkspaceSettings, context: Context) -> Iterator
             at = server.place.child("settings") if server.settings else server.place
             context.sink.report(BUILTIN_REFUSED, f"builtin server `{server.name}` has no tools: {error}", at=at)
             continue
-        if not tools and server.settings:
+        # A plugin that is missing is reported as such.
+        if not tools and server.settings and not context.plugins.missing:
             context.sink.report(
                 BUILTIN_REFUSED,
                 f"builtin server `{server.name}` has settings, and no plugin in use binds tools to it",

@@ -109,6 +109,13 @@ def test_settings_that_nothing_takes(
     assert (found.span.file, found.severity.name) == ("octoc.toml", "ERROR")
 
 
+def test_a_plugin_that_is_not_installed(tmp_path: Path) -> None:
+    """Settings for a missing plugin add no second error to the one on the plugin."""
+    server = {"notes": {"builtin": "notes", "settings": {"words": ["one"]}}}
+    outcome = WorkspaceBuilder(tmp_path, servers=server, plugins={"use": ["acme-notes"]}).build()
+    assert {"OCT720", "OCT797"} & {one.rule.code for one in outcome.diagnostics} == {"OCT720"}
+
+
 def test_settings_of_another_server(tmp_path: Path) -> None:
     """`settings` of a server that is not builtin are in effect nowhere, and reported."""
     builder = WorkspaceBuilder(tmp_path, servers={"docs": {"settings": {"root": "x"}}}).server("docs", "docs-mcp")
