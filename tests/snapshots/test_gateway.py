@@ -7,6 +7,7 @@ import json
 import re
 import subprocess
 import sys
+import time
 import urllib.parse
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -123,6 +124,16 @@ def refusals(gateway: Gateway) -> None:
     gateway.ask("POST", "/agents/absent/mcp", INITIALIZE)
 
 
+def listed(gateway: Gateway) -> None:
+    """Wait until the server without a snapshot is listed, which the gateway does in the background."""
+    before = list(gateway.lines)
+    page = "Not known before they are connected"
+    while "Not known before they are connected" in page:
+        page, _ = gateway.ask("GET", "/")
+        gateway.lines[:] = before
+        time.sleep(0.05)
+
+
 def pages(gateway: Gateway) -> None:
     """Look at the pages, and send forms."""
     form = {"Content_Type": "application/x-www-form-urlencoded", "Origin": gateway.url.removesuffix("/mcp")}
@@ -152,10 +163,12 @@ def test_what_the_gateway_says_is_as_recorded(
     assert builder.build().bundle is not None
     tokens = tmp_path / "tokens.json"
     gateway = serve(root, "--tokens", str(tokens))
+    listed(gateway)
     refusals(gateway)
     calls(gateway)
     texts = {"open.txt": gateway.stop(root)}
     gateway = serve(root, "--tokens", str(tokens))
+    listed(gateway)
     pages(gateway)
     texts["pages.txt"] = gateway.stop(root)
     command = [sys.executable, "-m", "octoc", "serve", "token", "add", "--tokens", str(tokens), "--agent", "clerk"]
