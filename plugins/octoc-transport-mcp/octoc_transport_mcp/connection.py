@@ -394,7 +394,8 @@ class McpConnection:
             async with asyncio.timeout(call.timeout_s):
                 if not self._learned and call.method == TOOLS_CALL:
                     await self._learn(client, call.timeout_s)
-                call = await ask_for_logs(client, call, self._claims.logs)
+                if call.log is not None:
+                    call = await ask_for_logs(client, call, call.log, self._claims.logs)
                 LOGGED_CALL.set(call)
                 ATTEMPT.set(attempt)
                 outcome: ToolResult | ToolFailure = await send(client, call)

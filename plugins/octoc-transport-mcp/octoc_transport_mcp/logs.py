@@ -18,7 +18,7 @@ import mcp_types
 from mcp.shared.dispatcher import coerce_request_id
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from octoc.plugin import LogMessage, ToolCall
+from octoc.plugin import LogMessage, LogWish, ToolCall
 from octoc_transport_mcp.outbound import Sender
 
 if TYPE_CHECKING:
@@ -40,7 +40,10 @@ class ServerLogs:
     """The requests under way of one connection, and who wants the messages that the server logs meanwhile."""
 
     def __init__(self) -> None:
-        self.running: dict[RequestId, ToolCall | None] = {}
+        self.running: dict[RequestId, ToolCall] = {}
+        """The requests whose callers want messages."""
+        self.others = 0
+        """The number of other requests under way."""
         self.level: int | None = None
         """The level that the server was asked for, as an index of `LEVELS`."""
         self.has_left = False
@@ -49,7 +52,7 @@ class ServerLogs:
     @property
     def wanted(self) -> bool:
         """Whether any request under way wants messages."""
-        return any(call is not None and call.log is not None for call in self.running.values())
+        return bool(self.running)
 
     def hear(self, params: Any, carrier: RequestId | None = None) -> None:
         """Give a message to its call. `carrier` is our request whose own stream brought it."""
@@ -68,9 +71,9 @@ class ServerLogs:
 
     def _sole(self) -> ToolCall | None:
         calls = list(self.running.values())
-        if not calls or self.has_left or any(call is None for call in calls):
+        if not calls or self.has_left or self.others:
             return None
-        conversations = {attrs.evolve(call.caller, correlation_id=None) for call in calls if call is not None}
+        conversations = {attrs.evolve(call.caller, correlation_id=None) for call in calls}
         is_one = len(calls) == 1 or (len(conversations) == 1 and all(caller.session for caller in conversations))
         return calls[-1] if is_one else None
 
@@ -89,28 +92,34 @@ class LoggedCalls(Sender):
         """Send a request and return its result. Raises: MCPError."""
         if method not in LOGGED:
             return await self._inner.send_raw_request(method, params, opts)
-        given: CallOptions = {**(opts or {})}
-        request = coerce_request_id(given.setdefault("request_id", next(self._ids)))
-        self._logs.running[request] = LOGGED_CALL.get()
+        logs, call = self._logs, LOGGED_CALL.get()
+        request: RequestId | None = None
+        if call is None or call.log is None:
+            logs.others += 1
+        else:
+            opts = {**(opts or {})}
+            request = coerce_request_id(opts.setdefault("request_id", next(self._ids)))
+            logs.running[request] = call
         try:
-            return await self._inner.send_raw_request(method, params, given)
+            return await self._inner.send_raw_request(method, params, opts)
         except asyncio.CancelledError:
-            self._logs.has_left = True
+            logs.has_left = True
             raise
         finally:
-            del self._logs.running[request]
+            if request is None:
+                logs.others -= 1
+            else:
+                del logs.running[request]
 
 
-async def ask_for_logs(client: Client, call: ToolCall, logs: ServerLogs) -> ToolCall:
+async def ask_for_logs(client: Client, call: ToolCall, wish: LogWish, logs: ServerLogs) -> ToolCall:
     """Have the server send the messages that a call wants. Returns the call with what goes with its request."""
-    if call.log is None:
-        return call
     if client.protocol_version in MODERN_PROTOCOL_VERSIONS:
-        return attrs.evolve(call, meta={**call.meta, mcp_types.LOG_LEVEL_META_KEY: call.log.level})
+        return attrs.evolve(call, meta={**call.meta, mcp_types.LOG_LEVEL_META_KEY: wish.level})
     if client.server_capabilities.logging is not None:
-        level = LEVELS.index(call.log.level)
+        level = LEVELS.index(wish.level)
         if logs.level is None or level < logs.level:
-            params = mcp_types.SetLevelRequestParams(level=call.log.level)
+            params = mcp_types.SetLevelRequestParams(level=wish.level)
             await client.session.send_request(mcp_types.SetLevelRequest(params=params), mcp_types.EmptyResult)
             logs.level = level
     return call
