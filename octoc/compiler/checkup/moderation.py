@@ -13,6 +13,7 @@ from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.check import UNKNOWN_FIELD, UNUSUAL_AGENT_NAME
 from octoc.diagnostics.rules.claude import NAMED_FILE_MISSING
 from octoc.diagnostics.rules.lint_mcp import UNSET_IN_SHELL, UNSUPPORTED_CONNECTION
+from octoc.diagnostics.rules.read import DUPLICATE_KEY, EMPTY_FILE
 from octoc.diagnostics.rules.resolve import KNOWN_TOKEN, NO_TOOL_RESOLVES, TWO_CREDENTIALS
 
 _CONVENTION = 5
@@ -47,6 +48,11 @@ def _moderated(one: Diagnostic, conventions: set[str]) -> Diagnostic:
         or (one.rule is UNKNOWN_FIELD and one.subject in conventions)
     ):
         return attrs.evolve(one, severity=Severity.INFO)
+    # A client takes one of two keys, and nothing from an empty file; an empty text is not JSON.
+    if one.rule is EMPTY_FILE and not file.endswith(".json"):
+        return attrs.evolve(one, severity=Severity.INFO)
+    if one.rule is EMPTY_FILE or (one.rule is DUPLICATE_KEY and file.endswith(".md")):
+        return attrs.evolve(one, severity=Severity.WARNING)
     if is_example(file):
         is_broken = one.severity is Severity.ERROR and one.rule is not NAMED_FILE_MISSING
         return attrs.evolve(one, severity=Severity.WARNING if is_broken else Severity.INFO)

@@ -84,7 +84,7 @@ def read_front_matter(text: str, place: Place, sink: DiagnosticSink) -> FrontMat
             for found in tree.positions.duplicates
         )
         note = "programs differ in which of the two they use; octoc uses the first"
-        report_duplicates(shifted, text, place, sink, note, Severity.WARNING)
+        report_duplicates(shifted, text, place, sink, note)
     if not isinstance(tree.value, dict) or not tree.value:
         sink.report(
             rules.FRONT_MATTER_SYNTAX,

@@ -8,7 +8,6 @@ import re
 import attrs
 
 from octoc.diagnostics.model import DiagnosticSink, KeyPath, Place, Span
-from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import read as rules
 
 _MAX_DUPLICATES = 20
@@ -87,7 +86,6 @@ def report_duplicates(
     place: Place,
     sink: DiagnosticSink,
     note: str,
-    severity: Severity | None = None,
 ) -> None:
     """Report each key that is there twice, at its second place and with the first."""
     for duplicate in duplicates[:_MAX_DUPLICATES]:
@@ -98,7 +96,6 @@ def report_duplicates(
             related={"it is here first": attrs.evolve(place, path=duplicate.path).key()},
             notes=(note,),
             help="delete or rename one of them",
-            severity=severity,
         )
     if len(duplicates) > _MAX_DUPLICATES:
         more = len(duplicates) - _MAX_DUPLICATES

@@ -19,8 +19,7 @@ from octoc.compiler.read.text import Limit, load_bytes, load_text, snapshot_limi
 from octoc.compiler.read.toml import leading_headers, read_toml, toml_comments
 from octoc.compiler.workspace.paths import file_at
 from octoc.diagnostics.model import DiagnosticSink, Place
-from octoc.diagnostics.rule import Severity
-from octoc.plugin.file_kinds import NO_DIALECT, Converted, FileKind, Syntax, load_function
+from octoc.plugin.file_kinds import Converted, FileKind, Syntax, load_function
 
 
 def read(build: Build, context: Context) -> Build:
@@ -39,7 +38,6 @@ def read_files(discovered: Discovered, context: Context) -> Documents:
             limit_of(file.kind, discovered.settings.limits),
             context.sink,
             instead=context.overlay.get(file.display),
-            if_empty=_if_empty(file),
         )
         if source is None:
             continue
@@ -81,13 +79,6 @@ def read_files(discovered: Discovered, context: Context) -> Documents:
         scripts=scripts,
         dep_files=dep_files,
     )
-
-
-def _if_empty(file: FoundFile) -> Severity | None:
-    """Return how bad an empty file is: for a client it sets nothing, but JSON needs a value."""
-    if file.dialect.client == NO_DIALECT.client:
-        return None
-    return Severity.WARNING if syntax_of(file) == "json" else Severity.INFO
 
 
 def _report_tokens(file: FoundFile, text: str, sink: DiagnosticSink) -> None:

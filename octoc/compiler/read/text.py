@@ -14,7 +14,6 @@ from octoc.compiler.model.settings import LimitSettings
 from octoc.compiler.workspace.files import regular_bytes
 from octoc.compiler.workspace.paths import file_at
 from octoc.diagnostics.model import DiagnosticSink, Place, Span
-from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import read as rules
 from octoc.json_limits import excess
 
@@ -60,18 +59,15 @@ def load_text(
     sink: DiagnosticSink,
     *,
     instead: bytes | None = None,
-    if_empty: Severity | None = None,
 ) -> SourceText | None:
     """Read a file, reporting why it is not text. `display` is how diagnostics name it; `instead` is read for it.
-
-    An empty file is as bad as the rule says, or as `if_empty`.
 
     Returns: None when there are no bytes to speak of: unreadable, or over the limit.
     """
     data = load_bytes(path, display, limit, sink) if instead is None else instead
     if data is None:
         return None
-    return SourceText(text=decode(data, display, sink, if_empty=if_empty), digest=hashlib.sha256(data).hexdigest())
+    return SourceText(text=decode(data, display, sink), digest=hashlib.sha256(data).hexdigest())
 
 
 def load_bytes(path: Path, display: str, limit: Limit, sink: DiagnosticSink) -> bytes | None:
@@ -109,7 +105,7 @@ def load_bytes(path: Path, display: str, limit: Limit, sink: DiagnosticSink) -> 
     return data
 
 
-def decode(data: bytes, display: str, sink: DiagnosticSink, *, if_empty: Severity | None = None) -> str | None:
+def decode(data: bytes, display: str, sink: DiagnosticSink) -> str | None:
     """Return UTF-8 `data` as text, without byte-order mark, with LF line ends; report and return None if it is not."""
     place = Place(file=display)
     wide = _wide_encoding(data)
@@ -141,9 +137,7 @@ def decode(data: bytes, display: str, sink: DiagnosticSink, *, if_empty: Severit
         )
         return None
     if not text.strip():
-        sink.report(
-            rules.EMPTY_FILE, f"`{display}` is empty", at=place, help="fill it, or delete it", severity=if_empty
-        )
+        sink.report(rules.EMPTY_FILE, f"`{display}` is empty", at=place, help="fill it, or delete it")
         return None
     return text.replace("\r\n", "\n")
 
