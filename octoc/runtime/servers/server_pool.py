@@ -84,6 +84,7 @@ class ServerPool:
         self._opened: list[PooledConnection] = []
         self._unshut: set[PooledConnection] = set()
         self._connecting: asyncio.Task[PooledConnection] | None = None
+        self._for_call = False
         self._picking = 0
         self._naps: set[asyncio.Future[None]] = set()
         self._idle_wanted: list[asyncio.Future[None]] = []
@@ -161,7 +162,7 @@ class ServerPool:
                 grown = True
                 await self._more()
                 continue
-            opened = await self._connected(until)
+            opened = await self._connected(until, account)
             # The loop checks again: other calls waited for it too, and the server may have been dropped meanwhile.
             deaths += opened is not None and not opened.retired and not opened.connection.alive
         message = f"server `{self.entry.name}` connects, and is gone at once"
@@ -226,7 +227,7 @@ class ServerPool:
             self._idle_wanted.remove(idle)
             idle.cancel()
 
-    async def _connected(self, until: float | None) -> PooledConnection | None:
+    async def _connected(self, until: float | None, account: str | None) -> PooledConnection | None:
         """Return the connection that is being made; None after a pause, when the caller must check again."""
         import asyncio
 
@@ -241,12 +242,13 @@ class ServerPool:
                 await self._nap(pause)
                 return None
             task = self._begin_connecting(first=True)
+            self._for_call = account is not None
         lost = self.lost
         try:
             return await asyncio.shield(task)
         except UnreachableError as why:
-            # The text of a failed attempt belongs to the call that began it.
-            failure = why.failure if is_own else without_words(self.entry.name, why.failure)
+            # The text of a failed attempt belongs to the call that began it, if one did.
+            failure = without_words(self.entry.name, why.failure) if self._for_call and not is_own else why.failure
             raise UnreachableError(failure, lost=lost, final=why.final) from None
         except asyncio.CancelledError:
             waiting = asyncio.current_task()
@@ -257,6 +259,7 @@ class ServerPool:
     def _begin_connecting(self, *, first: bool) -> asyncio.Task[PooledConnection]:
         if self._ended:
             raise closed()
+        self._for_call = True
         task = self._connecting = self._spawn(lambda: self._connect_now(first=first))
         task.add_done_callback(self._connecting_ended)
         return task
