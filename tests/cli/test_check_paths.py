@@ -63,7 +63,7 @@ def test_agents_are_found_and_checked_against_servers(octoc: Run, here: Path, pa
     """Agents are found where clients keep them, and what their tools name is looked up in the project's servers."""
     _write(here, {path: AGENT.replace("---\nBe", "tools: [mcp__doc__read]\n---\nBe") % "a"})
     _write(here, {".mcp.json": '{"mcpServers": {"docs": {"command": "docs-mcp"}}}'})
-    assert sorted(_found(octoc)) == [("OCT321", path), ("OCT330", path)]
+    assert sorted(_found(octoc)) == [("OCT321", path)]
 
 
 def test_prose_is_never_an_agent_or_a_tap(octoc: Run, here: Path) -> None:

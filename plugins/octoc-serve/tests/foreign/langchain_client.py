@@ -19,10 +19,21 @@ def text_of(answer: Any) -> str:
 
 async def work(session: Any, load: Any) -> dict[str, Any]:
     """Search with the user's words, load again what joined, call one, and read on in a long result."""
-    before = {tool.name: tool for tool in await load(session)}
+
+    async def named(session: Any) -> dict[str, Any]:
+        return {tool.name: tool for tool in await load(session)}
+
+    before = await named(session)
     found = await before["find_tools"].ainvoke({"query": "clock zones", "message": "what time is it in Tokyo?"})
-    joined = {tool.name: tool for tool in await load(session)}
-    (clock,) = [name for name in joined if name.endswith("get_current_time")]
+    joined: dict[str, Any] = {}
+    clocks: list[str] = []
+    for _ in range(300):  # the tools of a server that nobody recorded join when it has started
+        joined = await named(session)
+        clocks = [name for name in joined if name.endswith("get_current_time")]
+        if clocks:
+            break
+        await asyncio.sleep(0.1)
+    (clock,) = clocks
     now = await joined[clock].ainvoke({"timezone": "Asia/Tokyo"})
     words = " ".join(f"w{number}" for number in range(2000))
     long = await joined["call_mcp_tool"].ainvoke({"tool_name": "plain__echo", "arguments": {"text": words}})
