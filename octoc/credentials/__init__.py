@@ -6,6 +6,7 @@ everything that is printed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import attrs
@@ -14,7 +15,7 @@ from octoc.credentials.found import FoundCredential
 from octoc.credentials.known_tokens import known_tokens
 from octoc.credentials.names import is_secret_name
 from octoc.credentials.places import SCHEMED, is_short_flag_secret
-from octoc.credentials.references import REFERENCE, without_references
+from octoc.credentials.references import OPAQUE, REFERENCE, without_references
 from octoc.credentials.search import in_text, tokens_in
 from octoc.credentials.values import is_harmless, is_held
 
@@ -31,6 +32,10 @@ __all__ = [
 def is_literal_secret(name: str, value: str) -> bool:
     """Tell whether `value`, held by `name`, has a credential written out. A value that only refers to one has none."""
     return next(_all(value, name), None) is not None
+
+
+_SCHEME = re.compile(rf"\s*[A-Za-z]{{2,24}} {OPAQUE}+\s*")
+"""The name of a scheme before a reference: `Token ${NAME}`."""
 
 
 def credentials_in(value: str, name: str = "") -> tuple[FoundCredential, ...]:
@@ -50,7 +55,7 @@ def credentials_in(value: str, name: str = "") -> tuple[FoundCredential, ...]:
 
 def _all(value: str, name: str) -> Iterator[FoundCredential]:
     text = without_references(value)
-    if name and is_held(name, text):
+    if name and is_held(name, text) and not _SCHEME.fullmatch(text):
         start = len(text) - len(text.lstrip(" \0"))
         yield FoundCredential(start, max(start + 1, len(text.rstrip(" \0"))), name)
         return

@@ -84,6 +84,11 @@ def _check_version(version: str, path: KeyPath, inspection: FileInspection) -> N
         )
 
 
+def is_proxy(values: Mapping[str, Any], _: FileInspection) -> bool:
+    """Tell whether a `fastmcp.json` lists servers, for which FastMCP is a proxy, and so has no source of its own."""
+    return "mcpServers" in values
+
+
 def is_older_entry(values: Mapping[str, Any], inspection: FileInspection) -> bool:
     """Tell whether a `server.json` is a template, or in the form of an older schema, which is reported once."""
     if _TEMPLATE.search(str(values.get("name"))):

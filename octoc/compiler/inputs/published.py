@@ -6,6 +6,7 @@ FASTMCP = FileKind(
     name="fastmcp",
     syntax="json",
     patterns=("fastmcp.json", "*.fastmcp.json"),
+    exclude="octoc.compiler.check.published:is_proxy",
     check="octoc.compiler.check.published:check_fastmcp",
     scan="everywhere",
     is_complete=True,
@@ -18,7 +19,7 @@ REGISTRY_SERVER = FileKind(
     content_patterns=("server.json",),
     recognize=lambda values: (
         "modelcontextprotocol" in str(values.get("$schema"))
-        or ({"name", "version"} <= values.keys() and not {"packages", "remotes"}.isdisjoint(values))
+        or ("/" in str(values.get("name")) and "version" in values and not {"packages", "remotes"}.isdisjoint(values))
     ),
     marks=("modelcontextprotocol.io/schemas/",),
     exclude="octoc.compiler.check.published:is_older_entry",

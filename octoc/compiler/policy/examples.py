@@ -25,6 +25,8 @@ def is_example(display: str) -> bool:
 
 
 def is_template(display: str) -> bool:
-    """Tell whether a Markdown file is called a template, which someone copies and fills in."""
-    name = PurePosixPath(display).name
-    return name.endswith(".md") and _TEMPLATE.match(name) is not None
+    """Tell whether a file is called a template, which someone copies and fills in, or lies in a folder of sources."""
+    *folders, name = PurePosixPath(display).parts
+    return any(folder.startswith("_") for folder in folders) or (
+        name.endswith(".md") and _TEMPLATE.match(name) is not None
+    )

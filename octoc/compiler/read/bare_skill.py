@@ -12,8 +12,10 @@ from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.read import NO_FRONT_MATTER
 
 
-def read_bare_skill(file: FoundFile, text: str, sink: DiagnosticSink) -> Mapping[str, Any] | None:  # noqa: ARG001  # as all
+def read_bare_skill(file: FoundFile, text: str, sink: DiagnosticSink) -> Mapping[str, Any] | None:
     """Report a skill without front matter by what its client does with it; return its values unless that skips it."""
+    if text.lstrip().startswith("{{"):
+        return None  # a program makes the skill from this template
     reader = skill_client(file.display, file.tap)
     if reader.needs:
         effect = f"{reader.client} skips it"

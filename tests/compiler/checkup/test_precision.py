@@ -256,3 +256,38 @@ def test_a_key_twice_in_front_matter_is_a_warning(tmp_path: Path) -> None:
     outcome = check(tmp_path, {".claude/agents/reviewer.md": text})
     assert codes(outcome) == {"OCT109"}
     assert codes(outcome, Severity.ERROR) == set()
+
+
+MEANT = {
+    "a server of the user's own file that is switched off": {
+        "crush.json": '{"mcp": {"git": {"disabled": true}}}',
+        ".mcp.json": '{"mcpServers": {}}',
+    },
+    "a time limit without a value": {
+        ".config/goose/config.yaml": (
+            "extensions:\n  a: {name: a, type: stdio, cmd: a, args: [], enabled: true, timeout: null}\n"
+        )
+    },
+    "settings of Claude Desktop without servers": {"claude_desktop_config.json": '{"preferences": {}}'},
+    "facts about a server that no registry reads": {
+        "server.json": '{"name": "acme", "version": "1.0.0", "packages": {"npm": "acme"}}'
+    },
+    "a proxy of FastMCP": {"proxy.fastmcp.json": '{"mcpServers": {"a": {"command": "a"}}}'},
+    "a home folder as a repository": {
+        ".zshrc": "",
+        ".claude/settings.json": '{"permissions": {"defaultMode": "auto"}, "skipAutoPermissionPrompt": true}',
+    },
+    "a source of files that a program makes": {"plugins/_source/hooks/hooks.json": "{ {{> hooks }} }"},
+    "a template of a skill": {"presets/skills/commit/SKILL.md": "{{COMMIT_WORKFLOW}}\n"},
+    "a scheme of its own before a reference": {
+        ".mcp.json": '{"mcpServers": {"a": {"type": "http", "url": "https://acme.io/mcp", "headers": '
+        '{"Authorization": "AcmeToken ${ACME_TOKEN}"}}}}'
+    },
+}
+
+
+@pytest.mark.parametrize("form", MEANT)
+def test_a_form_that_its_owner_means(tmp_path: Path, form: str) -> None:
+    """Each of these forms is silent, or information."""
+    root = tmp_path / "repository"
+    assert codes(check(root, MEANT[form])) == set()

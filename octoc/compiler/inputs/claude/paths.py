@@ -28,11 +28,14 @@ _MADE = frozenset({"node_modules", "dist", "build", "out", "target", ".venv", "v
 """Folders that builds and package managers fill, so that a repository may lack them."""
 _USERS_OWN = ("dotfiles", "dotclaude", ".config")
 """Words in the names of folders whose settings are those of one user."""
+_OF_HOME = (".zshrc", ".bashrc", ".bash_profile", ".profile", ".zprofile")
+"""Files of a home folder, which some people keep as a repository."""
 
 
 def is_users_own(folder: Path) -> bool:
     """Tell whether the settings in `folder` are those of one user, for every project."""
-    return any(word in part.lower() for part in folder.parts for word in _USERS_OWN)
+    is_named = any(word in part.lower() for part in folder.parts for word in _USERS_OWN)
+    return is_named or any((folder / name).is_file() for name in _OF_HOME)
 
 
 def scope_of(path: Path) -> str:

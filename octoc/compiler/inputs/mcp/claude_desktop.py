@@ -13,6 +13,7 @@ CLAUDE_DESKTOP = Dialect(
     name="claude-desktop",
     client="Claude Desktop",
     patterns=(_FILE,),
+    is_settings=True,
     is_in_project=False,
     takes_any_name=True,
     url_advice="add it as a connector, or start it with `npx mcp-remote <url>` as a command",

@@ -255,7 +255,9 @@ def _replaced(value: Any, pattern: re.Pattern[str], replacement: str) -> Any:
 def seconds(entry: ServerDraft, key: str) -> None:
     """Make a time limit in seconds octoc's in milliseconds."""
     limit = entry.left.get(key)
-    if isinstance(limit, int | float) and not isinstance(limit, bool):
+    if limit is None:
+        entry.left.pop(key, None)
+    elif isinstance(limit, int | float) and not isinstance(limit, bool):
         del entry.left[key]
         entry.put("timeoutMs", limit * 1000, key)
 

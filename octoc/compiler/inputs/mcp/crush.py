@@ -3,8 +3,16 @@
 Crush refuses a server without `type`. Its values are expanded as in a shell.
 """
 
-from octoc.compiler.inputs.mcp.convert import timeout_in_seconds
+from octoc.compiler.inputs.mcp.convert import ServerDraft, timeout_in_seconds
 from octoc.plugin.file_kinds import Dialect
+
+
+def _shape(entry: ServerDraft) -> None:
+    # `disabled` alone switches a server of the user's own file off.
+    if entry.left.keys() == {"disabled"}:
+        entry.is_elsewhere = True
+    timeout_in_seconds(entry)
+
 
 CRUSH = Dialect(
     kind="mcp",
@@ -21,7 +29,7 @@ CRUSH = Dialect(
     renames={"enabled_tools": "include_tools", "disabled_tools": "exclude_tools"},
     unused=frozenset({"oauth", "oauth_client_id", "oauth_client_secret", "oauth_callback_port", "oauth_token"}),
     key_schemas={"timeout": {"description": "Time limit of one call in seconds.", "type": "number"}},
-    shape=timeout_in_seconds,
+    shape=_shape,
     replacements=((r"\$([A-Za-z_]\w*)", r"${\1}"),),
     own_references=r"\$[({].+",
     hints={"environment": "call it `env`", "enabled": "write `disabled` instead"},
