@@ -27,7 +27,7 @@ async def work(session: Any, load: Any) -> dict[str, Any]:
     found = await before["find_tools"].ainvoke({"query": "clock zones", "message": "what time is it in Tokyo?"})
     joined: dict[str, Any] = {}
     clocks: list[str] = []
-    for _ in range(300):  # the tools of a server that nobody recorded join when it has started
+    for _ in range(300):  # the tools of an unrecorded server join when it has started
         joined = await named(session)
         clocks = [name for name in joined if name.endswith("get_current_time")]
         if clocks:
