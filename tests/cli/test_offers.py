@@ -19,7 +19,7 @@ def test_pin_records_offers_and_what_changed(octoc: Run, tmp_path: Path) -> None
     """A snapshot has the server's resources, templates, prompts and features, and a later pin says what changed."""
     WorkspaceBuilder(tmp_path).server("docs", sys.executable, str(SERVER)).write()
     done = octoc("pin", "docs", "--workspace", str(tmp_path))
-    assert done.status == 0, done.err
+    assert (done.status, done.out) == (0, "docs: 1 tool, 2 resources, 1 template, 2 prompts, new\n"), done.err
     path = tmp_path / "snapshots" / "docs.json"
     recorded = json.loads(path.read_text("utf-8"))
     assert [one["uri"] for one in recorded["resources"]] == ["docs://readme", "docs://logo"]

@@ -1,8 +1,9 @@
-"""`octoc pin`: record the tools of servers for the build."""
+"""`octoc pin`: record the tools and other offers of servers for the build."""
 
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,11 +28,17 @@ _AT_ONCE = 4
 
 @attrs.frozen(kw_only=True)
 class _Recorded:
-    """A server that was pinned, and how many tools it has."""
+    """A server that was pinned, and what it offers."""
 
     server: str
-    tools: int
+    listing: ServerListing
     pinned: Pinned
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """The number of its tools, and of each kind of offer that it has."""
+        kinds: Counter[str] = Counter(offer.kind for offer in self.listing.offers)
+        return {"tool": len(self.listing.tools), **kinds}
 
 
 @click.command
@@ -136,7 +143,7 @@ class _Pinning:
         package = package_of(server.command, server.args) if server.command else None
         pinned = write_snapshot(self.root, server, answer, None if package is None else str(package), self.sink)
         if pinned is not None:
-            self.recorded.append(_Recorded(server=server.name, tools=len(answer.tools), pinned=pinned))
+            self.recorded.append(_Recorded(server=server.name, listing=answer, pinned=pinned))
 
 
 def _pin_live(build: Build, names: Sequence[str], pinning: _Pinning) -> bool:
@@ -208,7 +215,7 @@ def _pin_dump(root: Path, build: Build, name: str | None, dump: Path, sink: Diag
     for server in pin_targets_for_dump(loaded.package, build.resolved.servers, name, Place(file=display), sink):
         pinned = write_snapshot(root, server, loaded.listing, package, sink)
         if pinned is not None:
-            recorded.append(_Recorded(server=server.name, tools=len(loaded.listing.tools), pinned=pinned))
+            recorded.append(_Recorded(server=server.name, listing=loaded.listing, pinned=pinned))
     return recorded
 
 
@@ -216,12 +223,12 @@ def _print(recorded: Sequence[_Recorded]) -> None:
     from octoc.diagnostics.render import escape
 
     for one in recorded:
-        count = "1 tool" if one.tools == 1 else f"{one.tools} tools"
+        counts = ", ".join(f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in one.counts.items())
         changes = len(one.pinned.changes)
         state = (
             "new" if one.pinned.is_new else f"{changes} change{'s' if changes > 1 else ''}" if changes else "unchanged"
         )
-        click.echo(f"{escape(one.server)}: {count}, {state}")
+        click.echo(f"{escape(one.server)}: {counts}, {state}")
         for change in one.pinned.changes:
             click.echo(f"  {escape(change)}")
 
@@ -235,7 +242,7 @@ def _print_json(recorded: Sequence[_Recorded], sink: DiagnosticSink, root: Path)
         {
             "name": one.server,
             "path": one.pinned.path.relative_to(root).as_posix(),
-            "tools": one.tools,
+            **{f"{kind}s": count for kind, count in one.counts.items()},
             "new": one.pinned.is_new,
             "changes": list(one.pinned.changes),
         }
