@@ -42,6 +42,7 @@ LAYER_OF = {
     "formats": "shared",
     "aliases": "shared",
     "tokens": "shared",
+    "pins": "shared",
     "plugin": "plugin",
     "runtime": "runtime",
     "evaluation": "evaluation",

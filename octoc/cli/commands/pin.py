@@ -230,13 +230,14 @@ def _print(recorded: Sequence[_Recorded]) -> None:
         )
         click.echo(f"{escape(one.server)}: {counts}, {state}")
         for change in one.pinned.changes:
-            click.echo(f"  {escape(change)}")
+            click.echo(f"  {escape(str(change))}")
 
 
 def _print_json(recorded: Sequence[_Recorded], sink: DiagnosticSink, root: Path) -> None:
     import json
 
     from octoc.diagnostics.render import as_object
+    from octoc.pins.parts import change_objects
 
     servers = [
         {
@@ -244,7 +245,7 @@ def _print_json(recorded: Sequence[_Recorded], sink: DiagnosticSink, root: Path)
             "path": one.pinned.path.relative_to(root).as_posix(),
             **{f"{kind}s": count for kind, count in one.counts.items()},
             "new": one.pinned.is_new,
-            "changes": list(one.pinned.changes),
+            "changes": change_objects(one.pinned.changes),
         }
         for one in recorded
     ]

@@ -9,7 +9,6 @@ from pathlib import Path
 import attrs
 
 from octoc.compiler.model.resolved import Server
-from octoc.compiler.pin.drift import drift
 from octoc.compiler.pin.packages import Package, package_of
 from octoc.compiler.pin.snapshots import (
     FOLDER,
@@ -25,6 +24,7 @@ from octoc.diagnostics.rules.lock import PIN_NO_MATCH, PIN_UNKNOWN_SERVER, SNAPS
 from octoc.diagnostics.suggest import did_you_mean
 from octoc.lists import some_names
 from octoc.names import BUILTIN
+from octoc.pins.changes import Change, listing_changes
 from octoc.plugin.manager import Plugins
 from octoc.plugin.protocols import ConnectFailedError, PluginError
 from octoc.plugin.targets import NotReadyError, make_target
@@ -38,10 +38,10 @@ _PYTHON = re.compile(r"python(?:3(?:\.[0-9]+)?)?|py")
 
 @attrs.frozen(kw_only=True)
 class Pinned:
-    """A snapshot as it was written. `changes` are lines on its tools against the old one, if there was one."""
+    """A snapshot as it was written. `changes` are those against the old one, if there was one."""
 
     path: Path
-    changes: tuple[str, ...] = ()
+    changes: tuple[Change, ...] = ()
     is_new: bool = False
 
 
@@ -216,15 +216,7 @@ def write_snapshot(
             help="an older snapshot stays as it was",
         )
         return None
-    return Pinned(path=path, changes=differences(old, listing), is_new=old is None)
-
-
-def differences(old: ServerListing | None, new: ServerListing) -> tuple[str, ...]:
-    """Return one line per change of a tool or offer, by name, that says whether it is breaking, widening or wording.
-
-    Nothing when there was no old listing. See `octoc.compiler.pin.drift`.
-    """
-    return () if old is None else tuple(map(str, drift(old, new)))
+    return Pinned(path=path, changes=() if old is None else listing_changes(old, listing), is_new=old is None)
 
 
 def _old(path: Path) -> ServerListing | None:

@@ -1,0 +1,1 @@
+"""Recorded tools, offers and servers: the digests of their parts, and rules for how one record differs from another."""
