@@ -17,6 +17,8 @@ ResultProfile = Literal["octoc", "octo", "octopus"]
 KeptPart = Literal["head", "tail", "both"]
 """The part of a long result that stays."""
 RetryMode = Literal["safe", "always", "never"]
+ServerEra = Literal["newest", "handshake"]
+"""The era of MCP in which octoc connects a server: the newest that it has, or that of `initialize`."""
 ArgumentsMode = Literal["error", "warn", "off"]
 Rank = Literal["default", "bm25", "octo"]
 Bind = Literal["auto", "never"]

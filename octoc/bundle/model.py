@@ -26,6 +26,7 @@ from octoc.choices import (
     ResultProfile,
     RetryMode,
     ScopeProfile,
+    ServerEra,
     ValidateLimit,
 )
 
@@ -74,6 +75,7 @@ class ServerDefinition(ServerAddress):
         elicitation, sampling, roots: whether the server may ask its callers this. False declines it, None answers it
             where the host does; True also says of a stdio server that it asks, so that each tenant has its own
             connection from the first call.
+        era: `handshake` connects a server of both eras in the older one, in which it can ask during a call.
     """
 
     timeout_s: float = 30.0
@@ -91,6 +93,7 @@ class ServerDefinition(ServerAddress):
     elicitation: bool | None = None
     sampling: bool | None = None
     roots: bool | None = None
+    era: ServerEra = "newest"
 
 
 @attrs.frozen(kw_only=True)

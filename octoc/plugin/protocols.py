@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 import attrs
 
-from octoc.choices import AgentRole
+from octoc.choices import AgentRole, ServerEra
 from octoc.results import Caller
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class ServerTarget:
     a list of tools. `production` refuses what is only fit for development, as plain HTTP beyond loopback. `login`
     is what to do when the server refuses: "run `octoc auth login NAME`", or which references hold the wrong
     credential. `on_secret` gets each credential that a transport is given beside `secrets`, as an access token, to
-    be kept out of messages.
+    be kept out of messages. `era` is for transports of MCP.
 
     `renew` resolves the references again, for a request that the server refused with 401. It returns the target with
     the values of now, or None where they cannot be had, and never raises.
@@ -98,6 +98,7 @@ class ServerTarget:
     timeout_s: float = 30.0
     max_body_bytes: int | None = None
     max_elements: int | None = None
+    era: ServerEra = "newest"
     production: bool = False
     login: str = ""
     on_secret: Callable[[str], None] | None = attrs.field(default=None, eq=False, repr=False)

@@ -88,6 +88,7 @@ def _made(server: ServerDefinition, resolving: _Resolving, workspace: Path, kind
         timeout_s=server.timeout_s,
         max_body_bytes=server.max_body_bytes,
         max_elements=server.max_elements,
+        era=server.era,
         login=login_of(server, kind),
     )
     if resolving.missing:

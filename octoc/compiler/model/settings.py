@@ -20,6 +20,7 @@ from octoc.choices import (
     RetryMode,
     RoutingProfile,
     ScopeProfile,
+    ServerEra,
     ValidateLimit,
 )
 from octoc.compiler.inputs.agents.claude import CLAUDE as CLAUDE_AGENTS
@@ -170,6 +171,7 @@ class ServerSettings:
     elicitation: bool | None = None
     sampling: bool | None = None
     roots: bool | None = None
+    era: ServerEra | None = None
     tools: Mapping[str, ToolSettings] = attrs.field(factory=dict)
 
 

@@ -18,6 +18,7 @@ from octoc_serve.tokens import Tokens
 
 Run = Callable[..., None]
 BANK = str(Path(__file__).with_name("asking_bank.py"))
+SHOP = str(Path(__file__).with_name("both_eras_shop.py"))
 KINDS = ("elicitation", "sampling")
 both_eras = pytest.mark.parametrize("era", ["handshake", "modern"])
 
@@ -244,3 +245,28 @@ def test_a_connection_with_an_abandoned_call_is_replaced_while_others_finish_on_
         assert other.asked == []
 
     two(bundle, "handshake", scenario)
+
+
+@both_eras
+def test_a_server_of_both_eras_that_asks_during_a_call_is_connected_in_the_older_one(
+    two: Callable[..., None], tmp_path: Path, era: str
+) -> None:
+    """With `era = "handshake"` a question that a tool of the SDK asks reaches clients of both eras."""
+    workspace = WorkspaceBuilder(tmp_path / "ws").settings("workspace", plugins=["transport-mcp"])
+    workspace.server("shop", sys.executable, SHOP).snapshot("shop", ["buy"])
+    workspace.server("online", sys.executable, SHOP).snapshot("online", ["buy"])
+    workspace.settings("servers", shop={"era": "handshake"})
+    workspace.agent("clerk", type="worker", tools=["shop/buy", "online/buy"])
+    outcome = workspace.build()
+    assert outcome.bundle is not None, outcome
+
+    async def scenario(acme: Client, umbrella: Client) -> None:
+        bought = await acme.session.call_tool("shop__buy", {})
+        assert [part.text for part in bought.content] == ["accept"]
+        assert acme.asked == ["Server `shop` asks: Buy it?"]
+        newest = await acme.session.call_tool("online__buy", {})
+        assert newest.is_error
+        assert len(acme.asked) == 1
+        assert umbrella.asked == []
+
+    two(outcome.bundle, era, scenario)

@@ -150,6 +150,7 @@ class McpConnection:
             client = Client(
                 self._streams(),
                 cache=None,
+                mode="legacy" if self._target.era == "handshake" else "auto",
                 client_info=mcp_types.Implementation(name="octoc", version=__version__),
                 message_handler=self._hear,
                 **self._server_requests.callbacks(),
