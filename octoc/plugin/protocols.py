@@ -206,7 +206,7 @@ class FailedCall:
     """A call that failed, as an explainer gets it: secrets are out of it, and each text is at most 500 code points.
 
     `kind` is the failure's, or `tool_error` when the tool itself answered that it failed; `arguments` is JSON, and may
-    end anywhere. `caller` says for which agent.
+    end anywhere. `caller` says for which agent, and `agent_type` is the agent's type in its file, such as `worker`.
     """
 
     server: str
@@ -215,6 +215,7 @@ class FailedCall:
     message: str
     arguments: str
     caller: Caller = attrs.field(factory=Caller)
+    agent_type: str = ""
 
 
 Explainer = Callable[[FailedCall], "str | Awaitable[str | None] | None"]

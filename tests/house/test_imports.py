@@ -116,7 +116,9 @@ THIRD_PARTY = {
     "h11": Allowed(loading=frozenset({"octoc_serve"})),
     "starlette": Allowed(loading=frozenset({"octoc_serve", "octoc_dashboard"})),
     "sse_starlette": Allowed(loading=frozenset({"octoc_serve"})),
-    "httpx2": Allowed(loading=frozenset({"octoc_transport_mcp", "octoc_transport_rest"})),
+    "httpx2": Allowed(
+        loading=frozenset({"octoc_transport_mcp", "octoc_transport_rest"}), running=frozenset({"octoc_explain"})
+    ),
 }
 
 

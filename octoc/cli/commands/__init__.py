@@ -29,6 +29,15 @@ PLUGIN_OF: Mapping[str, str] = {"serve": "serve"}
 """Command -> octoc's own plugin that brings it. `octoc --help` lists it even if the plugin is not installed."""
 
 OWN_PLUGINS = frozenset(
-    {"dashboard", "embed-multilingual", "embed-onnx", "serve", "tools-files", "transport-mcp", "transport-rest"}
+    {
+        "dashboard",
+        "embed-multilingual",
+        "embed-onnx",
+        "explain",
+        "serve",
+        "tools-files",
+        "transport-mcp",
+        "transport-rest",
+    }
 )
 """Plugins that are released with octoc. Their commands stand above, so none of them is loaded to list commands."""

@@ -59,10 +59,13 @@ async def explain(
             message=_safe(outcome.message if isinstance(outcome, ToolFailure) else outcome.text, secrets),
             arguments=_safe(json.dumps(arguments, ensure_ascii=False, default=str), secrets),
             caller=caller,
+            agent_type=session.agent.type,
         )
         answer = await _ask(session, failed)
     except Exception as error:  # noqa: BLE001  # the model gets a text whatever a host's or plugin's code raises
-        logger.warning("the failure of `%s` was not explained: %s", tool, type(error).__name__)
+        # Only a plugin's own message is known to be free of secrets.
+        why = _safe(str(error), secrets) if isinstance(error, PluginError) else type(error).__name__
+        logger.warning("the failure of `%s` was not explained: %s", tool, why)
         if not names:
             return outcome
         if isinstance(outcome, ToolResult):
