@@ -4,6 +4,7 @@
 - `FakeEmbedder` and `ScriptedExplainer` stand in for models, `InProcessPlugin` for every server.
 - `EmbedderContract` and `TransportContract` test a plugin: subclass one in a test file.
 - `oauth_server` runs an authorization server with a guarded MCP server, on the loopback.
+- `AdapterFleet` is an agent with tools for tests of adapters of frameworks.
 - `faulty_http`, `FAULTY_STDIO` and `RawRestServer` are servers with faults.
 
 All modules below are private. A name is imported when it is first used.
@@ -17,6 +18,7 @@ from octoc.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from octoc.routing.fixtures import Fixtures, RoutingFixture, SearchFixture
+    from octoc.testing.adapter_fleet import AdapterFleet, build_adapter_fleet
     from octoc.testing.authorization import (
         OAUTH_CLIENT_ID,
         OAUTH_CLIENT_SECRET,
@@ -47,6 +49,7 @@ else:
         __name__,
         {
             "octoc.routing.fixtures": "Fixtures RoutingFixture SearchFixture",
+            "octoc.testing.adapter_fleet": "AdapterFleet build_adapter_fleet",
             "octoc.testing.authorization": "OAUTH_CLIENT_ID OAUTH_CLIENT_SECRET OAuthRequest OAuthServer oauth_server",
             "octoc.testing.contracts": "EmbedderContract TransportContract",
             "octoc.testing.embedder": "FakeEmbedder fake_embedder",
@@ -69,6 +72,7 @@ __all__ = [
     "OAUTH_CLIENT_ID",
     "OAUTH_CLIENT_SECRET",
     "REST_TOKEN",
+    "AdapterFleet",
     "EmbedderContract",
     "Era",
     "FakeEmbedder",
@@ -87,6 +91,7 @@ __all__ = [
     "TransportContract",
     "WorkspaceBuilder",
     "assert_routes",
+    "build_adapter_fleet",
     "echo_tool",
     "fake_embedder",
     "faulty_http",

@@ -10,7 +10,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-FACES = ("octoc.runtime", "octoc.compiler", "octoc.plugin", "octoc.plugin.toolkit", "octoc.testing")
+FACES = (
+    "octoc.adapters",
+    "octoc.compiler",
+    "octoc.plugin",
+    "octoc.plugin.toolkit",
+    "octoc.runtime",
+    "octoc.testing",
+)
 """Packages whose `__all__` has all that others need."""
 OTHERS = ("octoc", "octoc.cli.toolkit")
 """What plugins import beside the faces: the version, and what commands of `octoc` are made of."""

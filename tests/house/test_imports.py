@@ -45,6 +45,7 @@ LAYER_OF = {
     "pins": "shared",
     "plugin": "plugin",
     "runtime": "runtime",
+    "adapters": "adapters",
     "evaluation": "evaluation",
     "compiler": "compiler",
     "cli": "cli",
@@ -56,13 +57,14 @@ BELOW: dict[str, frozenset[str]] = {
     "shared": frozenset({"base"}),
     "plugin": frozenset({"base", "shared"}),
     "runtime": frozenset({"base", "shared", "plugin"}),
+    "adapters": frozenset({"base", "shared", "plugin", "runtime"}),
     "compiler": frozenset({"base", "shared", "plugin"}),
     "evaluation": frozenset({"base", "shared", "plugin", "runtime"}),
     "cli": frozenset({"base", "shared", "plugin", "runtime", "evaluation", "compiler"}),
-    "testing": frozenset({"base", "shared", "plugin", "runtime", "evaluation", "compiler", "cli"}),
+    "testing": frozenset({"base", "shared", "plugin", "runtime", "adapters", "evaluation", "compiler", "cli"}),
     # A distribution of plugins/. It may also use the command line's toolkit, but neither octoc.testing nor another
     # plugin.
-    "distribution": frozenset({"base", "shared", "plugin", "runtime", "compiler"}),
+    "distribution": frozenset({"base", "shared", "plugin", "runtime", "adapters", "compiler"}),
 }
 
 
