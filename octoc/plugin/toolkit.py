@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from octoc.network_errors import causes_of, reason_of, retry_after_s
     from octoc.plain_text import because, cut_session_ids, plain, plain_error, shortened, words_of
     from octoc.plugin.folders import user_cache
+    from octoc.plugin.settings import settings_of
     from octoc.results import bounded_wait
     from octoc.secrets import SHORTEST_SECRET, plain_redactor, redact, redactor
     from octoc.server_environment import usual_environment
@@ -47,6 +48,7 @@ else:
             "octoc.network_errors": "causes_of reason_of retry_after_s",
             "octoc.plain_text": "because cut_session_ids plain plain_error shortened words_of",
             "octoc.plugin.folders": "user_cache",
+            "octoc.plugin.settings": "settings_of",
             "octoc.results": "bounded_wait",
             "octoc.secrets": "SHORTEST_SECRET plain_redactor redact redactor",
             "octoc.server_environment": "usual_environment",
@@ -85,6 +87,7 @@ __all__ = [
     "redact",
     "redactor",
     "retry_after_s",
+    "settings_of",
     "shortened",
     "user_cache",
     "usual_environment",

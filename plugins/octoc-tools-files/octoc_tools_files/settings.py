@@ -9,8 +9,7 @@ from typing import Any
 
 import attrs
 
-from octoc.plugin import PluginError
-from octoc.plugin.toolkit import did_you_mean, name_list
+from octoc.plugin.toolkit import settings_of
 
 ANY_PROGRAM = "*"
 
@@ -29,8 +28,8 @@ class FileToolSettings:
         hard_links: whether files with several names are opened.
     """
 
-    root: str = "."
-    programs: tuple[str, ...] = ()
+    root: str = attrs.field(default=".", metadata={"is": "a path"})
+    programs: tuple[str, ...] = attrs.field(default=(), metadata={"is": "a list of programs"})
     seconds: int = 120
     processes: int = 64
     memory_mb: int = 1024
@@ -39,33 +38,8 @@ class FileToolSettings:
     @classmethod
     def of(cls, written: Mapping[str, Any]) -> FileToolSettings:
         """Return settings as a file has them. Raises: PluginError that names the key."""
-        fields = attrs.fields_dict(cls)
-        for key, value in written.items():
-            if key not in fields:
-                near = did_you_mean(key, fields)
-                raise PluginError(f"unknown setting `{key}`: {near or f'expected {name_list(sorted(fields))}'}")
-            problem = _problem(value, fields[key].default)
-            if problem:
-                raise PluginError(f"`{key}` must be {problem}")
-        values: dict[str, Any] = {
-            key: tuple(value) if isinstance(value, list) else value for key, value in written.items()
-        }
-        return cls(**values)
+        return settings_of(cls, written)
 
     def folder(self, workspace: str) -> str:
         """Return the folder of the tools, absolute, links followed."""
         return os.path.realpath(f"{Path(workspace, self.root)}")
-
-
-def _problem(value: Any, default: Any) -> str:
-    """Return what a value should be; empty if it is that."""
-    match default:
-        case bool():
-            return "" if isinstance(value, bool) else "true or false"
-        case int():
-            is_whole = isinstance(value, int) and not isinstance(value, bool)
-            return "" if is_whole and value > 0 else "a whole number above 0"
-        case str():
-            return "" if isinstance(value, str) and value else "a path"
-    is_names = isinstance(value, (list, tuple)) and all(isinstance(one, str) and one for one in value)
-    return "" if is_names else "a list of programs"
