@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from octoc.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
-    from octoc.caller import Caller, current_caller
+    from octoc.caller import Caller, CallerSkills, current_caller, current_skills
     from octoc.choices import AgentRole
     from octoc.diagnostics.model import DiagnosticSink, Place
     from octoc.diagnostics.rule import Requirement, Rule, Scope, Severity
@@ -78,7 +78,7 @@ else:
     __getattr__ = lazy_exports(
         __name__,
         {
-            "octoc.caller": "Caller current_caller",
+            "octoc.caller": "Caller CallerSkills current_caller current_skills",
             "octoc.choices": "AgentRole",
             "octoc.diagnostics.model": "DiagnosticSink Place",
             "octoc.diagnostics.rule": "Requirement Rule Scope Severity",
@@ -120,6 +120,7 @@ __all__ = [
     "BackendView",
     "CallTotals",
     "Caller",
+    "CallerSkills",
     "CliCommand",
     "ClientView",
     "ConnectFailedError",
@@ -173,6 +174,7 @@ __all__ = [
     "Truncation",
     "WebPage",
     "current_caller",
+    "current_skills",
     "hookimpl",
     "hookspec",
     "lint_check",

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 
+from octoc.caller import SKILLS
 from octoc.diagnostics.suggest import did_you_mean
 from octoc.runtime import telemetry
 from octoc.runtime.activation.activate import activate_soon, deactivate, servers_of
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from octoc.bundle.model import SkillEntry
     from octoc.runtime.state import SessionState
 
+T = TypeVar("T")
 logger = logging.getLogger("octoc.runtime")
 
 
@@ -34,6 +37,31 @@ class SkillChange:
     text: str
     block: str = ""
     notes: tuple[str, ...] = ()
+
+
+@attrs.frozen
+class SessionSkills:
+    """The skills of a session, for tools of this process that it calls."""
+
+    session: SessionState
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The skills that the session may use, sorted."""
+        return available_skills(self.session)
+
+    async def use(self, name: str) -> SkillChange:
+        """Use a skill, as `use_skill`. Raises: BundleFileError."""
+        return await use_skill(self.session, name)
+
+
+async def with_skills(session: SessionState, calling: Coroutine[Any, Any, T]) -> T:
+    """Await a call of a tool of this process, which can then use the session's skills."""
+    token = SKILLS.set(SessionSkills(session))
+    try:
+        return await calling
+    finally:
+        SKILLS.reset(token)
 
 
 async def use_skill(session: SessionState, name: str) -> SkillChange:

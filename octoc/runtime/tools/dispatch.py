@@ -13,6 +13,7 @@ from octoc.aliases import RESERVED, sanitize
 from octoc.bundle.refusal import BundleFileError
 from octoc.diagnostics.suggest import near_names
 from octoc.formats.own_tools import CALL_MCP_TOOL, CAPABILITY, FIND_TOOLS, READ_RESULT, SKILL
+from octoc.names import BUILTIN
 from octoc.results import Caller, LogWish, Progress, ToolCall, ToolFailure
 from octoc.runtime import telemetry
 from octoc.runtime.activation.holding import note_proxied
@@ -209,7 +210,7 @@ async def dispatch_tool(session: SessionState, name: str, arguments: Any, reques
 async def _called(session: SessionState, index: int, given: Mapping[str, Any], request: CallRequest) -> Outcome:
     """Call a tool after all checks, and return the outcome as the model sees it."""
     tools, tool = session.tools, session.loaded.catalog[index]
-    outcome = await call_server(
+    calling = call_server(
         session.loaded,
         tool.id.server,
         tool.id.tool,
@@ -220,6 +221,11 @@ async def _called(session: SessionState, index: int, given: Mapping[str, Any], r
         profile=session.profile,
         log=request.log or session.log,
     )
+    if session.loaded.servers[tool.id.server].transport == BUILTIN:
+        from octoc.runtime.skills.use import with_skills
+
+        calling = with_skills(session, calling)
+    outcome = await calling
     if outcome.ok:
         session.active.touch(tools.active_owners(index))
     else:
