@@ -39,30 +39,31 @@ class Registries:
         octomind                           tools of its boot capabilities         capabilities of its domain
         =================================  =====================================  ==========================
 
-        Tools of builtin servers that are for some roles are direct for agents of these roles: all of them, or those
-        that `tools` names. Other agents do not have them.
+        Tools of builtin servers that are for some roles are direct for agents of these roles: all of them, or for a
+        worker with `tools` those that it names. Other agents do not have them.
 
         Source: Octo, tool distribution; Octomind, capabilities in agent manifests.
         """
         source, fleet = agent.source, self.fleet
         if source.kind == "octomind":
             return _octomind(agent, fleet)
-        if source.type == "project":
-            return _registry(_direct(self.visible_grants(agent), "project", fleet), (), fleet)
         excluded = exclusions_of(agent, fleet, sink)
         visible = self.visible_grants(agent)
+        own = _direct(visible, role_of(agent), fleet, excluded)
+        if source.type == "project":
+            return _without(_registry(own, (), fleet), excluded, fleet)
         if source.tools is not None and source.type != "supervisor":
             selection = select_tools(agent, fleet, visible, excluded, sink)
             if selection is None:
                 return None
-            registry = _registry(selection.grants, (), fleet, host_tools=selection.host_tools)
-            return _without(registry, excluded, fleet)
+            # A deep research agent has its own tools in addition to those that it names.
+            direct = (*selection.grants, *(own if source.type == "deep_research" else ()))
+            return _without(_registry(direct, (), fleet, host_tools=selection.host_tools), excluded, fleet)
         if excluded == NOTHING:
             return attrs.evolve(self._whole(agent), **_switchable(agent, fleet))
         selection = select_tools(agent, fleet, visible, excluded, sink, deny_only=True)
         assert selection is not None  # noqa: S101  # only `tools` can resolve to nothing
-        direct = _direct(selection.grants, role_of(agent), fleet)
-        registry = attrs.evolve(_registry(direct, selection.grants, fleet, proxy=True), **_switchable(agent, fleet))
+        registry = attrs.evolve(_registry(own, selection.grants, fleet, proxy=True), **_switchable(agent, fleet))
         return _without(registry, excluded, fleet)
 
     def visible_grants(self, agent: Agent) -> tuple[ServerGrant, ...]:
@@ -119,12 +120,14 @@ def role_of(agent: Agent) -> AgentRole:
     return next((role for role in roles if role == agent.source.type), "worker")
 
 
-def _direct(grants: Iterable[ServerGrant], role: AgentRole, fleet: Fleet) -> list[ServerGrant]:
-    """Return the tools of grants that agents of a role have directly."""
+def _direct(
+    grants: Iterable[ServerGrant], role: AgentRole, fleet: Fleet, excluded: Exclusions = NOTHING
+) -> list[ServerGrant]:
+    """Return the tools of grants that agents of a role have directly, without excluded ones."""
     found = []
     for grant in grants:
         roles = fleet.servers[grant.server].roles
-        tools = tuple(tool for tool in grant.tools if role in roles.get(tool.tool, ()))
+        tools = tuple(tool for tool in grant.tools if role in roles.get(tool.tool, ()) and tool not in excluded.tools)
         if tools:
             found.append(attrs.evolve(grant, tools=tools, globs=()))
     return found
