@@ -111,8 +111,8 @@ def test_what_the_image_copies_is_enough_to_build(tmp_path: Path) -> None:
                 shutil.copy(ROOT / source, place)
     installed = re.findall(r"\./(plugins/[\w-]+)", of("RUN")[0])
     every = {f"plugins/{folder.name}" for folder in ROOT.glob("plugins/octoc-*")}
-    # 32 MB, questions to a model, and tools for the machine
-    optional = {f"plugins/octoc-{name}" for name in ("embed-multilingual", "explain", "tools-files")}
+    # 32 MB, questions to a model, and tools that act on the machine
+    optional = {f"plugins/octoc-{name}" for name in ("embed-multilingual", "explain", "tools-agent", "tools-files")}
     assert installed == sorted(every - optional)
     for distribution in (".", *installed):
         build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path / "wheels")]

@@ -35,6 +35,7 @@ OWN_PLUGINS = frozenset(
         "embed-onnx",
         "explain",
         "serve",
+        "tools-agent",
         "tools-files",
         "transport-mcp",
         "transport-rest",
