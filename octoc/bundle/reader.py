@@ -180,6 +180,10 @@ class OpenBundle:
             wire = self._wires[index] = found
         return wire
 
+    def tool_bytes(self, index: int) -> bytes:
+        """Return tool number `index` in the protocol's wire form, as canonical JSON."""
+        return bytes(self._slice("tools.blob", self.bundle.tools[index].wire))
+
     def text(self, where: Slice) -> str:
         """Return a text of the bundle: a prompt, a skill's body."""
         try:

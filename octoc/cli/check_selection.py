@@ -29,7 +29,8 @@ def select_changed(checked: CheckedPaths, since: str | None) -> CheckedPaths:
     """
     if since is None:
         return checked
-    from octoc.compiler.checkup.since import RevisionError, changed_files, only_changed
+    from octoc.compiler.checkup.since import changed_files, only_changed
+    from octoc.compiler.workspace.git import RevisionError
 
     try:
         changed = changed_files(checked.base, since)

@@ -10,6 +10,7 @@ SUMMARIES: Mapping[str, str] = {
     "build": "Compile the workspace to one file.",
     "expand": "Ask plugins for more triggers of capabilities.",
     "pin": "Record the tools of servers.",
+    "diff": "Show what changed between two records of servers.",
     "show": "Show what is in the bundle.",
     "scope": "Show what AGENT may reach, and why.",
     "test": "Run fixtures and skills' trigger evals, or those of each FILE.",

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,9 +20,6 @@ if TYPE_CHECKING:
     from octoc.diagnostics.model import DiagnosticSink
     from octoc.plugin.manager import Plugins
     from octoc.results import ServerListing
-
-_AT_ONCE = 4
-"""Maximum number of servers started at the same time."""
 
 
 @attrs.frozen(kw_only=True)
@@ -92,7 +88,9 @@ def command(
         click.echo(f"the workspace has {many}, shown by `octoc check`", err=True)
     sink = DiagnosticSink(SpanIndex(text_reader(root)))
     if dump is None:
-        if not servers and not _connectable(build.resolved.servers):
+        from octoc.compiler.pin.live import connectable
+
+        if not servers and not connectable(build.resolved.servers):
             click.echo("the workspace has no server to pin", err=True)
         pinning = _Pinning(root=root, plugins=plugins, sink=sink, strict=strict)
         interrupted = _pin_live(build, servers, pinning)
@@ -113,13 +111,12 @@ def command(
 
 @attrs.define(kw_only=True)
 class _Pinning:
-    """Writes the answers of servers as they come in. `waiting` names the servers that have not answered yet."""
+    """Writes the answers of servers as they come in."""
 
     root: Path
     plugins: Plugins
     sink: DiagnosticSink
     strict: bool
-    waiting: dict[str, None] = attrs.field(factory=dict)
     recorded: list[_Recorded] = attrs.field(factory=list)
 
     def take(self, server: Server, answer: ServerListing | NotPinned) -> None:
@@ -150,54 +147,24 @@ def _pin_live(build: Build, names: Sequence[str], pinning: _Pinning) -> bool:
     """Ask the servers and write their answers; return whether the user interrupted it."""
     from octoc.cli.progress import ProgressLine
     from octoc.cli.run_async import run
+    from octoc.compiler.pin.live import LiveServers, connectable
     from octoc.compiler.pin.record import named_servers
 
-    chosen = (
-        named_servers(names, build.resolved.servers, pinning.sink) if names else _connectable(build.resolved.servers)
-    )
+    servers = build.resolved.servers
+    chosen = named_servers(names, servers, pinning.sink) if names else connectable(servers)
     production = build.settings.mode == "production"
+    live = LiveServers(servers=chosen, plugins=pinning.plugins, folder=pinning.root, production=production)
     interrupted = False
+    waiting: dict[str, None] = {}
     try:
         with ProgressLine() as progress:
-            run(_ask(chosen, pinning, progress, production=production))
+            run(live.ask(pinning.take, progress, waiting))
     except (KeyboardInterrupt, click.exceptions.Abort):
         interrupted = True
-        waiting = name_list(pinning.waiting)
-        click.echo(f"stopped while waiting for {waiting}; the answers of the others are kept", err=True)
+        click.echo(f"stopped while waiting for {name_list(waiting)}; the answers of the others are kept", err=True)
     order = {server.name: index for index, server in enumerate(chosen)}
     pinning.recorded.sort(key=lambda one: order[one.server])
     return interrupted
-
-
-def _connectable(servers: Sequence[Server]) -> tuple[Server, ...]:
-    from octoc.names import BUILTIN
-
-    return tuple(server for server in servers if server.transport != BUILTIN)
-
-
-async def _ask(
-    servers: Sequence[Server], pinning: _Pinning, progress: Callable[[str, int, int], None], *, production: bool
-) -> None:
-    from octoc.compiler.pin.record import pin_live
-
-    free = asyncio.Semaphore(_AT_ONCE)
-    done = 0
-
-    async def one(server: Server) -> None:
-        nonlocal done
-        async with free:
-            pinning.waiting[server.name] = None
-            show()
-            answer = await pin_live(server, pinning.plugins, pinning.root, production=production)
-            pinning.take(server, answer)
-            del pinning.waiting[server.name]
-            done += 1
-            show()
-
-    def show() -> None:
-        progress(f"waiting for {', '.join(pinning.waiting) or 'servers'}", done, len(servers))
-
-    await asyncio.gather(*map(one, servers))
 
 
 def _pin_dump(root: Path, build: Build, name: str | None, dump: Path, sink: DiagnosticSink) -> list[_Recorded]:

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 from pathlib import Path
 
 import attrs
 
 from octoc.compiler.checkup.paths import CheckedPaths
+from octoc.compiler.workspace.git import Repository, RevisionError
 from octoc.diagnostics.model import Diagnostic, Span
-
-_SECONDS = 60
-# A repository's own settings may name programs that git runs: none is needed to list names.
-_GIT = ("-c", "core.fsmonitor=false", "--no-optional-locks")
-
-
-class RevisionError(Exception):
-    """Git cannot tell what has changed: no repository, an unknown revision, or no git."""
 
 
 def changed_files(folder: Path, revision: str) -> frozenset[Path]:
@@ -26,28 +17,11 @@ def changed_files(folder: Path, revision: str) -> frozenset[Path]:
 
     Deleted files are not among them. Raises: RevisionError.
     """
-    git = shutil.which("git")
-    if git is None:
-        raise RevisionError("git is not installed")
-
-    def run(*arguments: str) -> str | None:
-        try:
-            done = subprocess.run(  # git, without a shell
-                [git, *_GIT, *arguments], cwd=folder, capture_output=True, timeout=_SECONDS, check=False
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise RevisionError(f"git failed: {error}") from error
-        return os.fsdecode(done.stdout) if done.returncode == 0 else None
-
-    top = run("rev-parse", "--show-toplevel")
-    if top is None:
-        raise RevisionError(f"`{folder}` is not in a git repository")
-    commit = run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
-    if commit is None:
-        raise RevisionError(f"git knows no revision `{revision}`")
+    repository = Repository(folder)
+    run, root = repository.run, repository.top
+    commit = repository.commit(revision)
     # As a pull request shows it: what main got meanwhile is not this branch's change.
-    start = run("merge-base", commit.strip(), "HEAD") or commit
-    root = Path(top.rstrip("\n"))
+    start = run("merge-base", commit, "HEAD") or commit
     changed = run("-C", os.fspath(root), "diff", "--name-only", "-z", "--no-ext-diff", "--diff-filter=d", start.strip())
     untracked = run("-C", os.fspath(root), "ls-files", "-z", "--others", "--exclude-standard")
     if changed is None or untracked is None:

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import attrs
 
 from octoc.compiler.lock.content import (
+    TOOL_PIN_PARTS,
     EncoderLock,
     GateLock,
     LockContent,
@@ -72,7 +73,7 @@ def _all(old: LockContent, new: LockContent) -> Iterator[LockChange]:
     yield from _bits(before.executable, new.executable, new.files)
     yield from _each(STALE_PROVIDER, "capability", old.providers, new.providers, _was("provider"))
     yield from _each(STALE_SERVER, "server", old.servers, new.servers, _server)
-    yield from _snapshots(old.snapshots, new.snapshots)
+    yield from _snapshots(before.snapshots, new.snapshots)
     yield from _each(STALE_ENCODER, "encoder", _encoder(old), _encoder(new), _other)
     yield from _each(STALE_GATE, "gate", _gate(old), _gate(new), _texts)
     yield from _each(STALE_SEARCH, "search", _search(old), _search(new), _intents)
@@ -92,7 +93,18 @@ def _what_it_has(old: LockContent, new: LockContent) -> LockContent:
         # The digest covers more since then; what an older one covers beside the files cannot be taken from it.
         digest = now.digest if files == now.files else tap.digest
         taps[name] = TapLock(digest=digest, files=files, executable=now.executable)
-    return attrs.evolve(old, files={**new.files, **old.files}, taps=taps, executable=new.executable)
+    snapshots = {
+        name: attrs.evolve(one, tools={tool: _known_parts(pin, new, name, tool) for tool, pin in one.tools.items()})
+        for name, one in old.snapshots.items()
+    }
+    files = {**new.files, **old.files}
+    return attrs.evolve(old, files=files, taps=taps, executable=new.executable, snapshots=snapshots)
+
+
+def _known_parts(pin: ToolPin, new: LockContent, server: str, tool: str) -> ToolPin:
+    """Return an older pin with the new pin's digests of parts if the whole tool is the same."""
+    now = new.snapshots[server].tools.get(tool) if server in new.snapshots else None
+    return now if now is not None and now.digest == pin.digest else pin
 
 
 def _bits(old: tuple[str, ...], new: tuple[str, ...], files: Mapping[str, str]) -> Iterator[LockChange]:
@@ -213,9 +225,5 @@ def _agent(old: AgentLock, new: AgentLock) -> str:
 
 
 def _tool(old: ToolPin, new: ToolPin) -> str:
-    parts = []
-    if old.description != new.description:
-        parts.append("description")
-    if old.input_schema != new.input_schema:
-        parts.append("input schema")
-    return f": {' and '.join(parts) or 'definition'} changed"
+    changed = [part for part in TOOL_PIN_PARTS if getattr(old, part) != getattr(new, part)]
+    return f": {' and '.join(part.replace('_', ' ') for part in changed) or 'definition'} changed"

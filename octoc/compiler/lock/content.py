@@ -21,6 +21,7 @@ from octoc.compiler.model.documents import Program
 from octoc.compiler.model.resolved import Server
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.model.source import SnapshotSource
+from octoc.pins.parts import tool_parts
 from octoc.routing.skill_rules import phrases_of
 
 VERSION = 1
@@ -28,19 +29,25 @@ VERSION = 1
 REVISION = 3
 """Compatible additions.
 
-3: the bundle, every file of skills and of `deps/` with its executable bit, and local programs.
+3: the bundle, every file of skills and of `deps/` with its executable bit, local programs, and digests of tools'
+   output schemas and annotations.
 """
-
-_SHORT = 16
+TOOL_PIN_PARTS = ("description", "input_schema", "output_schema", "annotations")
+"""The parts of `ToolPin`, in its order."""
 
 
 @attrs.frozen
 class ToolPin:
-    """A recorded tool: its wire object's digest; of description and input schema 16 digits, to say what changed."""
+    """A recorded tool: its wire object's digest, and 16 digits of the digest of each part, to say what changed.
+
+    A part that the tool does not have is empty.
+    """
 
     digest: str
     description: str
     input_schema: str
+    output_schema: str
+    annotations: str
 
 
 @attrs.frozen(kw_only=True)
@@ -194,7 +201,8 @@ def _made_of(build: Build) -> dict[str, str]:
 
 def tool_pin(wire: Mapping[str, Any]) -> ToolPin:
     """Return the pin of a tool's wire object."""
-    return ToolPin(_digest(wire), _digest(wire.get("description"))[:_SHORT], _digest(wire.get("inputSchema"))[:_SHORT])
+    parts = tool_parts(wire)
+    return ToolPin(_digest(wire), *(parts.get(part, "") for part in TOOL_PIN_PARTS))
 
 
 def settings_of(settings: WorkspaceSettings) -> SettingsLock:

@@ -8,14 +8,14 @@ from typing import Any
 
 from octoc.bundle.codec import decode, encode
 from octoc.bundle.refusal import BundleError
-from octoc.compiler.lock.content import REVISION, VERSION, LockContent
+from octoc.compiler.lock.content import REVISION, TOOL_PIN_PARTS, VERSION, LockContent
 from octoc.compiler.read.toml import read_toml
 from octoc.diagnostics.model import DiagnosticSink, Place
 
 HEADER = """\
 # Written by `octoc build`; commit it, and review what changes in it.
-# Digests are sha256 of what the build reads. A tool has three: one covers all that its server lists, and the first
-# 16 digits of its description's and its input schema's.
+# Digests are sha256 of what the build reads. A tool has five: one covers all that its server lists, and the first
+# 16 digits of its description's, input schema's, output schema's and annotations'.
 """
 
 
@@ -49,7 +49,17 @@ def parse(text: str) -> LockContent:
         raise BundleError("expected `version`, a whole number from 1", ("version",))
     if version > VERSION:
         raise NewerLockError(version)
-    return decode(LockContent, plain)
+    return decode(LockContent, _with_all_parts(plain))
+
+
+def _with_all_parts(plain: dict[str, Any]) -> dict[str, Any]:
+    """Return a lock of an older revision, whose tools have fewer digests, with empty ones for the others."""
+    width = 1 + len(TOOL_PIN_PARTS)
+    for snapshot in plain.get("snapshots", {}).values():
+        for name, pin in snapshot.get("tools", {}).items() if isinstance(snapshot, dict) else ():
+            if isinstance(pin, list) and len(pin) < width and plain.get("revision", 0) < REVISION:
+                snapshot["tools"][name] = [*pin, *[""] * (width - len(pin))]
+    return plain
 
 
 def is_of_newer_revision(content: LockContent) -> bool:

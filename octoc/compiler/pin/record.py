@@ -8,6 +8,7 @@ from pathlib import Path
 
 import attrs
 
+from octoc.bundle.model import ServerDefinition
 from octoc.compiler.model.resolved import Server
 from octoc.compiler.pin.packages import Package, package_of
 from octoc.compiler.pin.snapshots import (
@@ -56,7 +57,9 @@ class NotPinned:
         return self.reason
 
 
-async def pin_live(server: Server, plugins: Plugins, workspace: Path, *, production: bool) -> ServerListing | NotPinned:
+async def pin_live(
+    server: ServerDefinition, plugins: Plugins, workspace: Path, *, production: bool
+) -> ServerListing | NotPinned:
     """Connect to a server and return what it lists, or why that failed.
 
     The values of its references are removed from the listing and from the reason, should the server echo one. A tool

@@ -51,7 +51,7 @@ _CONTENT = st.builds(
         st.builds(
             SnapshotLock,
             digest=_DIGEST,
-            tools=st.dictionaries(_NAME, st.builds(ToolPin, _DIGEST, _DIGEST, _DIGEST), max_size=2),
+            tools=st.dictionaries(_NAME, st.builds(ToolPin, _DIGEST, _DIGEST, _DIGEST, _DIGEST, _DIGEST), max_size=2),
         ),
         max_size=2,
     ),

@@ -1,0 +1,153 @@
+"""`octoc diff A B`: what changed between two records of servers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from octoc.cli.failures import UnavailableError
+from octoc.cli.options import format_options, workspace_option
+
+if TYPE_CHECKING:
+    from octoc.bundle.model import ServerDefinition
+    from octoc.compiler.pin.live import Answer, LiveServers
+    from octoc.pins.sides import Side
+
+_LIVE = "live"
+
+
+@click.command
+@click.argument("old", metavar="A")
+@click.argument("new", metavar="B")
+@click.option(
+    "--fail-on",
+    type=click.Choice(["none", "wording", "widening", "breaking"]),
+    default="none",
+    show_default=True,
+    help="Exit with 1 if there is a change of this class or a worse one.",
+)
+@workspace_option
+@format_options("full", "concise", "markdown", "json")
+def command(old: str, new: str, fail_on: str, workspace: Path | None, output_format: str) -> int:
+    """Show what changed between two records of servers.
+
+    A and B are each a bundle (FILE.octoc), a lock (octoc.lock), a folder with one, or a git revision of the workspace;
+    B may be `live`: the servers of A as they are now. Each change is breaking, widening or wording. The exit status is
+    2 if a side cannot be read or a server does not answer.
+    """
+    from octoc.cli.diff_report import rendered
+    from octoc.pins.diff import diff
+    from octoc.pins.rules import CLASSES
+
+    if old == _LIVE:
+        raise click.UsageError("`live` is the second of the two")
+    before = _side(old, workspace)
+    found = diff(*((before, _side(new, workspace)) if new != _LIVE else _with_live(before, old, workspace)))
+    click.echo(rendered(found, output_format), nl=False)
+    counts = [found.counts[kind] for kind in CLASSES]
+    failing = {"none": 0, "breaking": 1, "widening": 2, "wording": 3}[fail_on]
+    return int(any(counts[:failing]))
+
+
+def _side(named: str, workspace: Path | None) -> Side:
+    """Return the side that an argument names. Raises: UnavailableError."""
+    path = Path(named)
+    if path.suffix == ".octoc" or _is_bundle(path):
+        from octoc.bundle.reader import OpenBundle
+        from octoc.bundle.refusal import BundleFileError
+        from octoc.pins.sides import side_of_bundle
+
+        try:
+            with OpenBundle.open(path) as opened:
+                return side_of_bundle(opened, named)
+        except BundleFileError as error:
+            raise UnavailableError(error.reason, error.help) from None
+    from octoc.cli.workspace import workspace_root
+    from octoc.compiler.pin.sides import SideError, side_of_lock, side_of_revision
+    from octoc.compiler.workspace.git import RevisionError
+    from octoc.compiler.workspace.paths import LOCK_FILE
+
+    try:
+        if path.exists():
+            return side_of_lock(path / LOCK_FILE if path.is_dir() else path, named)
+        return side_of_revision(workspace_root(workspace), named)
+    except (SideError, RevisionError) as error:
+        help_ = "name a bundle, a lock, a folder with a lock, or a commit, branch or tag"
+        raise UnavailableError(str(error), help_) from None
+
+
+def _is_bundle(path: Path) -> bool:
+    try:
+        with path.open("rb") as handle:
+            return handle.read(2) == b"PK"
+    except OSError:
+        return False
+
+
+def _with_live(before: Side, named: str, workspace: Path | None) -> tuple[Side, Side]:
+    """Return a side and its servers as they are now, both without those that octoc does not connect.
+
+    Raises: UnavailableError.
+    """
+    import attrs
+
+    from octoc.cli.progress import ProgressLine
+    from octoc.cli.run_async import run
+    from octoc.compiler.pin.live import passing
+    from octoc.compiler.pin.record import NotPinned
+    from octoc.pins.sides import Record, records_of
+
+    path = Path(named)
+    is_bundle = path.suffix == ".octoc" or _is_bundle(path)
+    asked = _servers_of_bundle(path, workspace) if is_bundle else _servers_of_workspace(workspace)
+    servers: dict[str, dict[str, Record]] = {}
+    failed = []
+
+    def take(server: ServerDefinition, answer: Answer) -> None:
+        if isinstance(answer, NotPinned):
+            failed.append(f"server `{server.name}`: {answer}")
+        else:
+            servers[server.name] = dict(passing(server, answer) if is_bundle else records_of(answer))
+
+    known = [server for server in asked.servers if server.name in before.servers]
+    with ProgressLine() as progress:
+        run(attrs.evolve(asked, servers=known).ask(take, progress, {}))
+    if failed:
+        raise UnavailableError(f"could not compare with live servers: {'; '.join(sorted(failed))}")
+    kept = {name: before.servers[name] for name in servers}
+    return attrs.evolve(before, servers=kept), attrs.evolve(before, name=_LIVE, servers=servers)
+
+
+def _servers_of_bundle(path: Path, workspace: Path | None) -> LiveServers[ServerDefinition]:
+    from octoc.bundle.reader import OpenBundle
+    from octoc.compiler.pin.live import LiveServers, connectable
+    from octoc.plugin.manager import load_plugins
+
+    with OpenBundle.open(path) as opened:
+        bundle = opened.bundle
+    folder = workspace.absolute() if workspace is not None else (path.parent / bundle.workspace).resolve()
+    return LiveServers(
+        servers=connectable(bundle.servers),
+        plugins=load_plugins(bundle.plugins),
+        folder=folder,
+        production=bundle.settings.mode == "production",
+    )
+
+
+def _servers_of_workspace(workspace: Path | None) -> LiveServers[ServerDefinition]:
+    from octoc.cli.workspace import workspace_root
+    from octoc.compiler.pin.live import LiveServers, connectable
+    from octoc.compiler.workspace.build import resolve_workspace
+
+    root = workspace_root(workspace)
+    build, _, plugins = resolve_workspace(root)
+    if build is None or plugins is None:
+        raise UnavailableError("the workspace cannot be read", "run `octoc check`")
+    return LiveServers(
+        servers=connectable(build.resolved.servers),
+        plugins=plugins,
+        folder=root,
+        production=build.settings.mode == "production",
+    )

@@ -1,0 +1,128 @@
+"""A diff as text for people, one line per change, Markdown for a pull request, or JSON."""
+
+from __future__ import annotations
+
+import difflib
+import html
+import json
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from octoc.cli.tables import one_line
+from octoc.diagnostics.render import escape
+from octoc.lists import some_names
+from octoc.masking import mask_values
+from octoc.pins.rules import ChangeClass
+
+if TYPE_CHECKING:
+    from octoc.pins.changes import Change
+    from octoc.pins.diff import Diff, SubjectDiff
+
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+_SHOWN = 8
+
+
+def rendered(found: Diff, output_format: str) -> str:
+    """Return a diff in a format of `octoc diff`, with a newline at the end of each line."""
+    if output_format == "json":
+        return json.dumps(found.as_json(), indent=2) + "\n"
+    lines = {"full": _full, "concise": _concise, "markdown": _markdown}[output_format](found)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _full(found: Diff) -> Iterator[str]:
+    for one in found.subjects:
+        for change in one.changes:
+            yield f"{change.kind}: {_subject(one)} {_text(change)} ({change.rule.name})"
+            yield from (f"  {sign} {_safe(words)}" for sign, words in _words(change))
+        for label, text in _effects(one):
+            yield f"  {label}: {_safe(text)}"
+    for name, (gained, lost) in found.agents.items():
+        yield f"agent {_safe(name)}: {_gains(gained, lost)}"
+    for name, what in found.routing.items():
+        yield f"routing: {_safe(name)} {what}"
+    yield summary(found)
+
+
+def _concise(found: Diff) -> Iterator[str]:
+    for one in found.subjects:
+        for change in one.changes:
+            yield f"{change.kind} {change.rule.name} {_subject(one)} {_text(change)}"
+    yield summary(found)
+
+
+def _markdown(found: Diff) -> Iterator[str]:
+    yield f"**{summary(found)}**"
+    if found.subjects:
+        yield from ("", "| class | what | change | agents | tokens |", "|---|---|---|---|---|")
+    for one in found.subjects:
+        agents = "all" if one.agents is None else some_names(one.agents, _SHOWN)
+        tokens = "" if one.tokens is None else f"{one.tokens[1] - one.tokens[0]:+}"
+        for change in one.changes:
+            words = "".join(f"<br>{sign} {_cell(text)}" for sign, text in _words(change))
+            row = (change.kind, _cell(_subject(one)), _cell(_text(change)) + words, _cell(agents), tokens)
+            yield f"| {' | '.join(row)} |"
+    if found.agents or found.routing:
+        yield ""
+    for name, (gained, lost) in found.agents.items():
+        yield f"- agent {_cell(name)}: {_cell(_gains(gained, lost))}"
+    for name, what in found.routing.items():
+        yield f"- routing: {_cell(name)} {what}"
+
+
+def summary(found: Diff) -> str:
+    """Return the number of changes of each class, and what they cost, in one line."""
+    if not found:
+        return f"no difference between {_safe(found.old)} and {_safe(found.new)}"
+    counts = ", ".join(f"{found.counts[kind]} {kind}" for kind in ChangeClass)
+    tokens = "" if found.tokens is None else f"; {found.tokens:+} tokens of tools"
+    return f"{counts}{tokens}"
+
+
+def _subject(one: SubjectDiff) -> str:
+    name = one.subject.removeprefix("tool ")
+    return _safe(f"server {one.server}" if one.subject == "server" else f"{one.server}/{name}")
+
+
+def _text(change: Change) -> str:
+    return one_line(_safe(change.text), 300)
+
+
+def _words(change: Change) -> Iterator[tuple[str, str]]:
+    """Yield the sentences of a text that are gone, with `-`, and that are new, with `+`."""
+    if change.rule.name not in ("description-changed", "description-added", "instructions-changed"):
+        return
+    before, after = (_SENTENCE.split(text.strip("`")) for text in (change.old, change.new))
+    for kind, a, b, c, d in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if kind != "equal":
+            yield from (("-", text) for text in before[a:b] if text)
+            yield from (("+", text) for text in after[c:d] if text)
+
+
+def _effects(one: SubjectDiff) -> Iterator[tuple[str, str]]:
+    """Yield whom a change reaches and what it does to tokens and search."""
+    yield "agents", "all" if one.agents is None else some_names(one.agents, _SHOWN)
+    if one.tokens is not None and one.tokens[0] != one.tokens[1]:
+        yield "tokens", f"{one.tokens[1]}, was {one.tokens[0]}"
+    lost, gained = one.words
+    if lost:
+        yield "search no longer finds it by", ", ".join(lost[:_SHOWN])
+    if gained:
+        yield "search also finds it by", ", ".join(gained[:_SHOWN])
+
+
+def _gains(gained: tuple[str, ...], lost: tuple[str, ...]) -> str:
+    parts = [("reaches", gained), ("no longer reaches", lost)]
+    return "; ".join(f"{word} {some_names(names, _SHOWN)}" for word, names in parts if names)
+
+
+def _safe(text: str) -> str:
+    """Return a text of a server without secrets and without characters that move a terminal's cursor."""
+    return escape(mask_values(text))
+
+
+def _cell(text: str) -> str:
+    # A server's text must not become a link, an image or a mention in a pull request.
+    plain = html.escape(_safe(text), quote=False).replace("\n", " ")
+    return re.sub(r"([\\`*_\[\]|@#!~])", r"\\\1", plain)

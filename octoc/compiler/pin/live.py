@@ -1,0 +1,79 @@
+"""Live servers: what many of them list now, asked at the same time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import attrs
+
+from octoc.bundle.model import ServerDefinition
+from octoc.compiler.pin.record import NotPinned, pin_live
+from octoc.names import BUILTIN, any_glob_matches
+from octoc.pins.sides import Record, records_of
+from octoc.plugin.manager import Plugins
+from octoc.results import ServerListing
+
+AT_ONCE = 20
+"""Maximum number of servers started at the same time. Most of the time a server that starts waits."""
+
+Answer = ServerListing | NotPinned
+S = TypeVar("S", bound=ServerDefinition)
+
+
+@attrs.frozen(kw_only=True)
+class LiveServers(Generic[S]):
+    """Servers to ask.
+
+    Args:
+        folder: the workspace, absolute: what `${workspaceFolder}` means.
+        production: refuse what production mode refuses of a connection.
+    """
+
+    servers: Sequence[S]
+    plugins: Plugins
+    folder: Path
+    production: bool
+
+    async def ask(
+        self,
+        take: Callable[[S, Answer], None],
+        progress: Callable[[str, int, int], None],
+        waiting: dict[str, None],
+    ) -> None:
+        """Call `take` with each server's answer as it arrives; `waiting` has those that have not answered yet."""
+        free = asyncio.Semaphore(AT_ONCE)
+        done = 0
+
+        async def one(server: S) -> None:
+            nonlocal done
+            async with free:
+                waiting[server.name] = None
+                show()
+                take(server, await pin_live(server, self.plugins, self.folder, production=self.production))
+                del waiting[server.name]
+                done += 1
+                show()
+
+        def show() -> None:
+            progress(f"waiting for {', '.join(waiting) or 'servers'}", done, len(self.servers))
+
+        await asyncio.gather(*map(one, self.servers))
+
+
+def connectable(servers: Sequence[S]) -> tuple[S, ...]:
+    """Return the servers that octoc connects, without those that the host or a plugin binds."""
+    return tuple(server for server in servers if server.transport != BUILTIN)
+
+
+def passing(server: ServerDefinition, listing: ServerListing) -> Mapping[str, Record]:
+    """Return the records of a listing as a bundle has them: of tools that pass the server's filter."""
+    tools = tuple(
+        tool
+        for tool in listing.tools
+        if (server.include is None or any_glob_matches(server.include, tool.name))
+        and not any_glob_matches(server.exclude, tool.name)
+    )
+    return records_of(attrs.evolve(listing, tools=tools))
