@@ -48,6 +48,9 @@ SHORTEST = 13
 """Characters of the shortest token that a pattern of the file takes."""
 _KEY_CHARACTERS = 40
 """The least that the pattern of a private key takes of its body."""
+_SIGNATURE_BYTES = {"HS256": 32, "HS384": 48, "HS512": 64, "ES256": 64, "ES384": 96, "EdDSA": 64}
+"""Length of the signature of a JSON Web Token by its algorithm (RFC 7518)."""
+_EXAMPLE_DOMAIN = re.compile(r"[@./]example(?:\.(?:com|net|org))?['/]")
 
 
 @attrs.define(frozen=True, slots=False)
@@ -147,14 +150,22 @@ def _is_sum_right(token: str) -> bool:
     return digits.rjust(6, "0") == written
 
 
+def _decoded(part: str) -> bytes:
+    return base64.b64decode(part + "=" * (-len(part) % 4), altchars=b"-_")
+
+
 def _is_public(token: str, seen: str) -> bool:
     """Tell whether a JSON Web Token is of an example, public by design, expired by the day `seen`, or not decodable."""
     try:
-        body = token.split(".")[1]
-        claims = json.loads(base64.b64decode(body + "=" * (-len(body) % 4), altchars=b"-_"))
+        head, claims, signature = (_decoded(part) for part in token.split("."))
+        header, claims = json.loads(head), json.loads(claims)
     except (binascii.Error, ValueError, RecursionError):
         return True
-    if not isinstance(claims, dict):
+    if not isinstance(claims, dict) or not isinstance(header, dict):
+        return True
+    # A signature of another length than the algorithm makes was typed.
+    length = _SIGNATURE_BYTES.get(str(header.get("alg")))
+    if (length is not None and len(signature) != length) or _EXAMPLE_DOMAIN.search(str(claims)):
         return True
     end = claims.get("exp")
     # Not by today's date: the same file must have the same findings tomorrow.

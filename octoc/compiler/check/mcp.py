@@ -45,8 +45,17 @@ _UNUSED = {
 
 
 def is_of_other_program(values: Mapping[str, Any], inspection: FileInspection) -> bool:
-    """Tell whether a file that no client's path names has a list of servers, as files of other programs have."""
-    return inspection.file.dialect is UNNAMED and isinstance(values.get("mcpServers"), list)
+    """Tell whether a file has a list of servers as other programs do, under a key of theirs in a client's file."""
+    if inspection.file.dialect is UNNAMED and isinstance(values.get("mcpServers"), list):
+        return True
+    key = next((key for key in ("servers", "mcpServers") if isinstance(values.get(key), list)), None)
+    if key is None:
+        return False
+    written = str(inspection.origin((key,))[0])
+    is_foreign = written != inspection.file.dialect.server_list.partition("/")[0]
+    if is_foreign:
+        _report_foreign_list(written, key, inspection)
+    return is_foreign
 
 
 def check_mcp(values: Mapping[str, Any], inspection: FileInspection) -> None:
@@ -73,22 +82,14 @@ def check_mcp(values: Mapping[str, Any], inspection: FileInspection) -> None:
             f"the file has no `{wanted}`",
             (),
             help=f"rename `{near[0]}` to `{wanted}`" if near else f"add `{wanted}`, an object of servers by name",
-            # VS Code's file may hold inputs alone; an empty object says that no server is wanted.
-            severity=None if near or set(values) - {"inputs", "$schema"} else Severity.WARNING,
+            # VS Code's file may hold inputs alone, a client's file its settings; an empty object wants no server.
+            severity=None if near or _outside_list(values) else Severity.WARNING,
         )
         return
     key = "servers" if "servers" in values else "mcpServers"
     (written, *_) = inspection.origin((key,)) or (dialect.server_list,)
     if written != dialect.server_list.partition("/")[0] and not dialect.takes_any_list:
-        inspection.report(
-            rules.FOREIGN_SERVER_LIST,
-            f"`{written}` is {VSCODE.client}'s key: {dialect.client} reads `{dialect.server_list}`"
-            if written == VSCODE.server_list
-            else f"{dialect.client} reads `{dialect.server_list}`, and not `{written}`",
-            (key,),
-            key=True,
-            help=f"rename it to `{dialect.server_list}`",
-        )
+        _report_foreign_list(str(written), key, inspection)
     for name, entry in values[key].items():
         check_entry(name, entry, (key, name), inspection)
     for name in sorted(outside):
@@ -102,6 +103,19 @@ def check_mcp(values: Mapping[str, Any], inspection: FileInspection) -> None:
     if dialect.read_instead and written == dialect.server_list and values[key]:
         _report_place(key, inspection)
     _check_unread(inspection)
+
+
+def _report_foreign_list(written: str, key: str, inspection: FileInspection) -> None:
+    dialect = inspection.file.dialect
+    inspection.report(
+        rules.FOREIGN_SERVER_LIST,
+        f"`{written}` is {VSCODE.client}'s key: {dialect.client} reads `{dialect.server_list}`"
+        if written == VSCODE.server_list
+        else f"{dialect.client} reads `{dialect.server_list}`, and not `{written}`",
+        (key,),
+        key=True,
+        help=f"rename it to `{dialect.server_list}`",
+    )
 
 
 def _report_place(key: str, inspection: FileInspection) -> None:

@@ -89,8 +89,8 @@ def _wrong_type(error: ValidationError, path: KeyPath, inspection: FileInspectio
         cut=kind.cut_of(path),
         label=f"expected {expected}",
         help=advice,
-        # Clients leave out some keys of a type that they do not expect, and read the rest.
-        severity=Severity.WARNING if schema.get("x-octoc-ignored") else None,
+        # No client acts on some keys: one of another type changes nothing.
+        severity=Severity.INFO if schema.get("x-octoc-ignored") else None,
     )
 
 

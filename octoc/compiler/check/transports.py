@@ -16,6 +16,10 @@ from octoc.diagnostics.rules.resolve import LITERAL_SECRET
 from octoc.references import find_references
 from octoc.transport_kinds import STANDARD, TransportKind, kind_by_field, kind_of_definition
 
+_CHANGES = frozenset(
+    {"disabled", "enabled", "timeout", "timeoutMs", "include_tools", "exclude_tools", "env", "headers"}
+)
+
 
 def check_transport(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: FileInspection) -> bool:
     """Report a definition that says too much or too little to connect; it is cut. Return whether it is sound."""
@@ -38,6 +42,7 @@ def check_transport(name: str, entry: Mapping[str, Any], path: KeyPath, inspecti
             path,
             cut=path,
             help="add `command` for a local program, or `type` and `url` for a remote server",
+            severity=Severity.INFO if _changes_another(name, entry, inspection) else None,
         )
         return False
     kind = inspection.kinds.get(key)
@@ -58,6 +63,13 @@ def check_transport(name: str, entry: Mapping[str, Any], path: KeyPath, inspecti
         else f"add `{kind.needs}`",
     )
     return False
+
+
+def _changes_another(name: str, entry: Mapping[str, Any], inspection: FileInspection) -> bool:
+    """Tell whether a definition without an address may change one of the same name in the user's own settings."""
+    unknown = () if inspection.converted is None else inspection.converted.unknown
+    is_change = entry.keys() <= _CHANGES and all(name not in path for path in unknown)
+    return bool(entry) and is_change and inspection.file.dialect.is_settings
 
 
 def _check_settings(

@@ -24,7 +24,7 @@ from octoc.compiler.checkup.target import CheckTarget
 from octoc.compiler.context import Context, Progress, no_progress
 from octoc.compiler.discover.stage import find_files, with_checked_files
 from octoc.compiler.model.build import Build
-from octoc.compiler.model.documents import Discovered
+from octoc.compiler.model.documents import Discovered, FoundFile
 from octoc.compiler.read.stage import input_digests
 from octoc.compiler.workspace.files import bytes_if_any
 from octoc.compiler.workspace.load import NO_OVERLAY, LoadedWorkspace, load_workspace
@@ -32,6 +32,7 @@ from octoc.compiler.workspace.paths import LOCK_FILE, WORKSPACE_FILE, file_at
 from octoc.diagnostics.model import Diagnostic
 from octoc.diagnostics.rule import Scope, Severity
 from octoc.diagnostics.rules.lint_policy import UNUSED_SUPPRESSION
+from octoc.plugin.file_kinds import NO_DIALECT
 from octoc.plugin.manager import Plugins
 
 if TYPE_CHECKING:
@@ -127,10 +128,17 @@ def check_target(
     elif target.folder is not None:
         from octoc.compiler.checkup.moderation import moderated
 
-        diagnostics = moderated(diagnostics)
+        files = (file for each in together for file in each.files)
+        own = {file.display for file in files if file.tap is not None or _is_own(file)}
+        diagnostics = moderated(diagnostics, own)
     if key:
         remember(cache, key, CachedOutcome(diagnostics=diagnostics), kind=_KIND)
     return CheckOutcome(diagnostics=diagnostics, read=read, workspaces=workspaces)
+
+
+def _is_own(file: FoundFile) -> bool:
+    """Tell whether a file is in a format of octoc's own."""
+    return file.kind.syntax == "toml" and file.dialect is NO_DIALECT
 
 
 def _user(home: Path | None, target: CheckTarget) -> UserScope | None:

@@ -2,58 +2,88 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
+from collections.abc import Set as AbstractSet
 
 import attrs
 
-from octoc.compiler.inputs.agents.octo import AGENT_FILE
 from octoc.compiler.policy.examples import is_example, is_template
 from octoc.diagnostics.model import Diagnostic
 from octoc.diagnostics.rule import Severity
-from octoc.diagnostics.rules.check import UNKNOWN_FIELD, UNUSUAL_AGENT_NAME
-from octoc.diagnostics.rules.claude import NAMED_FILE_MISSING
+from octoc.diagnostics.rules import check, read, resolve
+from octoc.diagnostics.rules.claude import NAMED_FILE_MISSING, PLUGIN_PATH_REFUSED
 from octoc.diagnostics.rules.lint_mcp import UNSET_IN_SHELL, UNSUPPORTED_CONNECTION
-from octoc.diagnostics.rules.read import DUPLICATE_KEY, EMPTY_FILE
-from octoc.diagnostics.rules.resolve import KNOWN_TOKEN, NO_TOOL_RESOLVES, TWO_CREDENTIALS
+from octoc.diagnostics.rules.lint_servers import CONTROL_CHARACTER, RETIRED_PACKAGE
 
 _CONVENTION = 5
 """Least files with one unknown key that make it the owner's own."""
-_ALWAYS = frozenset({KNOWN_TOKEN})
-"""Rules that mean the same in an example."""
+_OF_OCTOC = frozenset({
+    *(check.UNUSUAL_AGENT_NAME, resolve.NO_TOOL_RESOLVES, resolve.TWO_CREDENTIALS),
+    *(UNSET_IN_SHELL, UNSUPPORTED_CONNECTION),
+})  # fmt: skip
+"""Rules on what octoc, or another client, does with a server or an agent: the file's own client takes it."""
 
-_OF_OCTOC = frozenset({NO_TOOL_RESOLVES, TWO_CREDENTIALS, UNSET_IN_SHELL, UNSUPPORTED_CONNECTION})
-"""Rules on what octoc does with a server or an agent: without an octoc.toml, the file's own client starts it."""
+_CERTAIN = frozenset({
+    *(read.NOT_UTF8, read.BINARY_FILE, read.TOML_SYNTAX, read.JSON_SYNTAX, read.YAML_SYNTAX, read.DUPLICATE_KEY),
+    *(read.NO_FRONT_MATTER, read.UNCLOSED_FRONT_MATTER, read.FRONT_MATTER_SYNTAX),
+    *(check.MISSING_KEY, check.BAD_NAME, check.REPEATED_NAME, check.INCOMPLETE_SERVER, check.REFUSED_TYPE),
+    *(check.REFUSED_BY_REGISTRY, check.MISSING_SOURCE),
+    *(resolve.KNOWN_TOKEN, PLUGIN_PATH_REFUSED, RETIRED_PACKAGE, CONTROL_CHARACTER),
+})  # fmt: skip
+"""Rules whose errors hold whatever the version of a client, and whatever files octoc does not see."""
+
+_BY_KEY = frozenset({check.WRONG_TYPE, check.EMPTY_VALUE})
+"""Rules whose errors are certain for the keys that a client cannot do without."""
+
+_FILLED_LATER = re.compile(r" no `version`\Z|\Athe file has no `hooks`\Z")
+"""What a release or an installer may write: a version, and the object around the events of hooks."""
+_REFUSAL = re.compile(r" (?:expects|refuses|skips|leaves|does not load) ")
+_NEEDED = re.compile(
+    r"`(?:(?:hooks|permissions|plugins)\b[^`]*|(?:[^`]*\.)?(?:mcpServers|servers|mcp|command|args|env|url|headers|name"
+    r"|description))`"
+)
 
 
-def moderated(diagnostics: tuple[Diagnostic, ...]) -> tuple[Diagnostic, ...]:
-    """Return the findings, in examples one severity lower, in templates and of conventions as information."""
+def moderated(diagnostics: tuple[Diagnostic, ...], own: AbstractSet[str]) -> tuple[Diagnostic, ...]:
+    """Return the findings, in examples one severity lower, in templates and of conventions as information.
+
+    An error of a rule that depends on a client's version, or on files that may be elsewhere, becomes a warning.
+
+    Args:
+        own: the files in octoc's own formats, as findings name them; their errors stay.
+    """
     files: dict[str, set[str]] = defaultdict(set)
     for one in diagnostics:
-        if one.rule is UNKNOWN_FIELD and one.span is not None:
+        if one.rule is check.UNKNOWN_FIELD and one.span is not None:
             files[one.subject].add(one.span.file)
     conventions = {subject for subject, names in files.items() if len(names) >= _CONVENTION}
-    return tuple(_moderated(one, conventions) for one in diagnostics)
+    return tuple(_moderated(one, conventions, own) for one in diagnostics)
 
 
-def _moderated(one: Diagnostic, conventions: set[str]) -> Diagnostic:
-    if one.severity is Severity.INFO or one.span is None or one.rule in _ALWAYS:
+def _moderated(one: Diagnostic, conventions: set[str], own: AbstractSet[str]) -> Diagnostic:
+    if one.severity is Severity.INFO or one.span is None:
         return one
     file = one.span.file
-    # Other frameworks have an AGENT.md, too, with names of their own form.
-    is_frameworks = one.rule is UNUSUAL_AGENT_NAME and file.endswith(f"/{AGENT_FILE}") and not file.startswith(".")
-    if (
-        one.rule in _OF_OCTOC
-        or is_frameworks
-        or is_template(file)
-        or (one.rule is UNKNOWN_FIELD and one.subject in conventions)
-    ):
+    if one.rule in _OF_OCTOC or is_template(file) or (one.rule is check.UNKNOWN_FIELD and one.subject in conventions):
         return attrs.evolve(one, severity=Severity.INFO)
-    # A client takes one of two keys, and nothing from an empty file; an empty text is not JSON.
-    if one.rule is EMPTY_FILE and not file.endswith(".json"):
+    # A client takes nothing from an empty file; an empty text is not JSON.
+    if one.rule is read.EMPTY_FILE and not file.endswith(".json"):
         return attrs.evolve(one, severity=Severity.INFO)
-    if one.rule is EMPTY_FILE or (one.rule is DUPLICATE_KEY and file.endswith(".md")):
-        return attrs.evolve(one, severity=Severity.WARNING)
     if is_example(file):
         is_broken = one.severity is Severity.ERROR and one.rule is not NAMED_FILE_MISSING
         return attrs.evolve(one, severity=Severity.WARNING if is_broken else Severity.INFO)
+    if one.severity is Severity.ERROR and file not in own and not _is_certain(one, file):
+        return attrs.evolve(one, severity=Severity.WARNING)
     return one
+
+
+def _is_certain(one: Diagnostic, file: str) -> bool:
+    """Tell whether a client refuses what an error is about; a note on the client's refusal tells."""
+    if one.rule is read.DUPLICATE_KEY:
+        return file.endswith((".toml", ".yaml", ".yml"))  # readers of JSON and of front matter take one of the two
+    if one.rule is check.MISSING_KEY and _FILLED_LATER.search(one.message):
+        return False
+    is_refused = any(_REFUSAL.search(text) for text in (one.message, *one.notes))
+    is_needed = one.rule in _BY_KEY and _NEEDED.search(one.message) is not None
+    return is_refused or is_needed or one.rule in _CERTAIN

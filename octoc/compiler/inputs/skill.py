@@ -29,6 +29,7 @@ class SkillClient:
         max_description: how many characters of a description it reads; 0 is all.
         too_long: what it does with a longer one.
         calls_by_folder: it calls the skill as its folder, whatever `name` says.
+        is_shared: other clients read the folder, too.
     """
 
     client: str
@@ -37,6 +38,7 @@ class SkillClient:
     max_description: int = 0
     too_long: str = ""
     calls_by_folder: bool = False
+    is_shared: bool = False
 
 
 _BOTH = ("name", "description")
@@ -44,6 +46,8 @@ _NO_MORE = "the Agent Skills specification allows no more"
 
 OCTOMIND = SkillClient(client="Octomind", needs=_BOTH)
 _ANY = SkillClient(client="Claude Code", calls_by_folder=True)
+_SPECIFICATION = SkillClient(client="the Agent Skills specification", wants=_BOTH)
+"""A client whose rules octoc does not know."""
 _CODEX = SkillClient(client="Codex", needs=("description",), max_description=1024, too_long="Codex skips the skill")
 # Source: Claude Code 2.1, skills, frontmatter reference; Codex, `core-skills/src/loader.rs` (June 2026); Gemini CLI
 # 0.56, `skillLoader.ts`; OpenCode 1.17, `skill/index.ts`; Visual Studio Code 1.109 and Kiro, agent skills.
@@ -52,13 +56,14 @@ _CLIENTS = {
         client="Claude Code", max_description=1536, too_long="its model does not see the rest", calls_by_folder=True
     ),
     ".octo": SkillClient(client="Octo", needs=_BOTH),
-    ".agents": _CODEX,
+    ".agents": attrs.evolve(_CODEX, is_shared=True),
     ".codex": _CODEX,
     ".gemini": SkillClient(client="Gemini CLI", needs=_BOTH),
     ".opencode": SkillClient(client="OpenCode", needs=_BOTH),
     ".github": SkillClient(client="GitHub Copilot", wants=_BOTH, max_description=1024, too_long=_NO_MORE),
     ".kiro": SkillClient(client="Kiro", wants=_BOTH, max_description=1024, too_long=_NO_MORE),
     ".cursor": SkillClient(client="Cursor", wants=_BOTH),
+    ".qwen": SkillClient(client="Qwen Code", needs=_BOTH),
     ".factory": SkillClient(client="Factory", wants=_BOTH),
 }
 """By the folder of a client in which a skill lies; `.agents` is shared by several."""
@@ -67,11 +72,12 @@ MAX_NAME = 64
 
 
 def skill_client(display: str, tap: str | None) -> SkillClient:
-    """Return the client of the innermost folder of a client around a skill; elsewhere, as in plugins, Claude Code."""
+    """Return the client of the innermost folder of a client around a skill; in no hidden folder, Claude Code."""
     if tap:
         return OCTOMIND
-    folders = (part for part in reversed(PurePosixPath(display).parts) if part in _CLIENTS)
-    return _CLIENTS.get(next(folders, ""), _ANY)
+    folders = [part for part in reversed(PurePosixPath(display).parts) if part.startswith(".")]
+    known = next((part for part in folders if part in _CLIENTS), "")
+    return _CLIENTS[known] if known else _SPECIFICATION if folders else _ANY
 
 
 def first_paragraph(body: str) -> str:

@@ -17,7 +17,8 @@ from octoc.diagnostics.rules.lint import INSECURE_URL, UNPINNED_PACKAGE
 from octoc.plugin.lint import lint_check
 
 # A regular expression, since urllib raises for a malformed host, which is not a loopback host either.
-_PLAIN_HTTP = re.compile(r"http://(?:[^/?#@]*@)?(?P<host>\[[^\]/]*\]|[^:/?#]*)", re.IGNORECASE)
+_REFERENCE = re.compile(r"\$\{[^{}]*\}")
+_PLAIN_HTTP = re.compile(r"http://(?:[^/?#@]*@)?(?P<host>\[[^\]/]*\]|(?:\$\{[^{}]*\}|[^:/?#])*)", re.IGNORECASE)
 
 
 @lint_check(UNPINNED_PACKAGE)
@@ -90,5 +91,5 @@ def check_urls(build: Build, sink: DiagnosticSink) -> None:
                 f"server `{server.name}` is reached over plain http",
                 at=server.place.child("url"),
                 help="use https",
-                severity=Severity.INFO if is_private_network(plain["host"]) else severity,
+                severity=Severity.INFO if is_private_network(_REFERENCE.sub("", plain["host"])) else severity,
             )

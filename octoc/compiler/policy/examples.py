@@ -6,7 +6,9 @@ import re
 from pathlib import PurePosixPath
 
 _EXAMPLE = re.compile(
-    r"(?:^|[-_.])(?:docs?|documentation|examples?|samples?|templates?|fixtures?|tests?)(?:$|[-_.])", re.IGNORECASE
+    r"(?:^|[-_.])(?:docs?|documentation|examples?|samples?|templates?|fixtures?|tests?|archived?|backups?|deprecated"
+    r"|legacy|presets|scaffolds?|boilerplates?|stubs|snippets|vendor|demos?)(?:$|[-_.])",
+    re.IGNORECASE,
 )
 _TEMPLATE = re.compile(r"_|.*[-_.](?:template|example|sample)\.md\Z|template[-_.]", re.IGNORECASE)
 _HOLDERS = frozenset({"agents", "commands", "extensions", "packages", "plugins", "skills"})
@@ -14,7 +16,7 @@ _HOLDERS = frozenset({"agents", "commands", "extensions", "packages", "plugins",
 
 
 def is_example(display: str) -> bool:
-    """Tell whether a file lies in a folder of examples, documentation or tests, or is called so."""
+    """Tell whether a file lies in a folder of examples, documentation, tests or old copies, or is called so."""
     parts = PurePosixPath(display).parts
     if parts[-1].endswith(".md"):
         parts = parts[:-1]

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
-from octoc.compiler.inputs.skill import skill_client
+from octoc.compiler.inputs.skill import SKILL_FILE, skill_client
 from octoc.compiler.model.documents import FoundFile
+from octoc.compiler.read.fences import opens
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.read import NO_FRONT_MATTER
+
+_LOOKED_INTO = 20
 
 
 def read_bare_skill(file: FoundFile, text: str, sink: DiagnosticSink) -> Mapping[str, Any] | None:
@@ -28,7 +33,25 @@ def read_bare_skill(file: FoundFile, text: str, sink: DiagnosticSink) -> Mapping
         f"the skill has no front matter: {effect}",
         at=Place(file=file.display),
         help="start the file with `---`, `name: …`, `description: …` and `---`, so that every client reads the skill",
-        severity=None if reader.needs else Severity.WARNING,
+        severity=None if reader.needs and (not reader.is_shared or _is_slip(file.path)) else Severity.WARNING,
         subject=f"{reader.client} skill",
     )
     return None if reader.needs else {}
+
+
+def _is_slip(path: Path) -> bool:
+    """Tell whether other skills of the folder have front matter: without any, a client may read them by its own rules.
+
+    Devin, too, reads `.agents/skills`.
+    """
+    return any(
+        opens(_head(other)) for other in islice(sorted(path.parent.parent.glob(f"*/{SKILL_FILE}")), _LOOKED_INTO)
+    )
+
+
+def _head(path: Path) -> str:
+    try:
+        with path.open(encoding="utf-8-sig", errors="replace") as file:
+            return file.readline()
+    except OSError:
+        return ""

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import attrs
 
 FENCE = "---"
+FILLED_IN = re.compile(r"\{\{[^{}\n]*\}\}|\{%[^%\n]*%\}")
+"""What a program replaces before a file is read: the file is a template."""
 
 
 @attrs.frozen(kw_only=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from octoc.compiler.read.fences import FENCE, Split, opens, split
+from octoc.compiler.read.fences import FENCE, FILLED_IN, Split, opens, split
 from octoc.compiler.read.nodes import Positions, offset_to_line_column, report_duplicates
 from octoc.compiler.read.yaml import YamlError, YamlTree, parse_yaml
 from octoc.diagnostics.model import DiagnosticSink, Place, Span
@@ -15,7 +15,6 @@ from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import read as rules
 
 _KEY = re.compile(r"([A-Za-z_][\w.-]*):[ \t]+(?=\S)")
-_FILLED_IN = re.compile(r"\{\{[^{}\n]*\}\}|\{%[^%\n]*%\}")
 # Two lists in one value, or a mark that begins no value.
 _MARKED = re.compile(r"\[[^\[\]]*\][ \t]*[^\s#]|[@`%]|\*(?!\w)")
 _BLOCK = re.compile(r":[ \t]+[|>][-+0-9]*[ \t]*$", re.MULTILINE)
@@ -58,7 +57,7 @@ def read_front_matter(text: str, place: Place, sink: DiagnosticSink) -> FrontMat
     try:
         tree, lenient = _parse(yaml_text)
     except YamlError as error:
-        if _FILLED_IN.search(yaml_text):
+        if FILLED_IN.search(yaml_text):
             sink.report(
                 rules.FRONT_MATTER_SYNTAX,
                 "front matter is a template, which octoc does not fill in",

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import attrs
 
+from octoc.compiler.read.fences import FILLED_IN
 from octoc.compiler.read.nodes import (
     Duplicate,
     Node,
@@ -169,7 +170,14 @@ def _report_syntax(error: json.JSONDecodeError, text: str, place: Place, sink: D
         message = "the file ends too early: " + _WORDS.get(error.msg, error.msg.lower())
     else:
         message = _WORDS.get(error.msg, error.msg[:1].lower() + error.msg[1:])
-    sink.report(rules.JSON_SYNTAX, f"not JSON: {message}", at=_point(text, place, error.pos))
+    line = text[text.rfind("\n", 0, error.pos) + 1 :].partition("\n")[0]
+    is_template = FILLED_IN.search(line) is not None
+    sink.report(
+        rules.JSON_SYNTAX,
+        "the file is a template, which octoc does not fill in" if is_template else f"not JSON: {message}",
+        at=_point(text, place, error.pos),
+        severity=Severity.INFO if is_template else None,
+    )
 
 
 def _point(text: str, place: Place, offset: int) -> Span:

@@ -210,7 +210,7 @@ def _report_unknown(
 def _near_tool(entry: Located[str]) -> MakeFix | None:
     name = host_name(entry.value)
     near = near_miss(name, HOST_TOOLS)
-    if near is None:
+    if near is None or _is_of_another_style(name):
         return None
     new = near + entry.value.removeprefix(name)
     return replaced(entry.place, entry.value, new, f"write `{new}`")
@@ -219,9 +219,15 @@ def _near_tool(entry: Located[str]) -> MakeFix | None:
 def _severity(entry: Located[str], agent: Agent, servers: Mapping[str, Server]) -> Severity:
     """Return how sure it is that a tool is a mistake: Claude Code gets new tools with each version."""
     is_bare = "__" not in entry.value and qualified(entry.value, servers) is None
-    if agent.source.kind != "claude" or not is_bare or near_miss(host_name(entry.value), HOST_TOOLS):
+    if agent.source.kind != "claude" or not is_bare:
         return Severity.WARNING
-    return Severity.INFO
+    is_slip = near_miss(host_name(entry.value), HOST_TOOLS) and not _is_of_another_style(entry.value)
+    return Severity.WARNING if is_slip else Severity.INFO
+
+
+def _is_of_another_style(name: str) -> bool:
+    """Tell whether a name is written as tools of servers and of other clients are: `task_get`, `web/fetch`."""
+    return "_" in name or "/" in name
 
 
 def _meant(text: str, known: Sequence[str]) -> str | None:

@@ -179,9 +179,11 @@ def test_a_key_of_another_client_is_no_slip(check: Check) -> None:
 @pytest.mark.parametrize(
     "folder, severity, effect",
     [
-        (".agents/skills", "error", "Codex skips it"),
+        (".agents/skills", "warning", "Codex skips it"),
         (".gemini/skills", "error", "Gemini CLI skips it"),
         (".opencode/skills", "error", "OpenCode skips it"),
+        (".qwen/skills", "error", "Qwen Code skips it"),
+        (".trae/skills", "warning", "the Agent Skills specification wants `name` and `description`"),
         (".kiro/skills", "warning", "Kiro wants `name` and `description`"),
         (".github/skills", "warning", "GitHub Copilot wants `name` and `description`"),
         (".claude/skills", "warning", "Claude Code takes its folder's name and its first paragraph"),
@@ -208,7 +210,7 @@ def test_a_skill_without_front_matter_is_judged_by_its_folder(
         (".claude/skills", ("description: Reviews", "tools: [jira, figma]"), [("info", "OCT208")]),
         (".claude/skills", ("description: Reviews", "allowed-tools: Read, Gerp"), [("warning", "OCT321")]),
         (".claude/skills", ("description: Reviews", "allowed-tools: Bash(git log:*) Read"), []),
-        (".claude/skills", ("description: Reviews", "compatibility: [git]"), [("warning", "OCT203")]),
+        (".claude/skills", ("description: Reviews", "compatibility: [git]"), [("info", "OCT203")]),
         (".agents/skills", (f"description: {'a ' * 600}",), [("warning", "OCT735")]),
         (".claude/skills", (f"description: {'a ' * 600}",), []),
         (".agents/skills", ("name: checks", "description: Reviews"), [("info", "OCT244")]),

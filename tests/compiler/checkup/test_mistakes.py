@@ -33,7 +33,7 @@ HOOK = {"type": "command", "command": "true", "timeout": "5s"}
         (
             MANIFEST,
             json.dumps({**PLUGIN, "userConfig": {"key": {"type": "secret", "title": "Key", "description": "d"}}}),
-            *("OCT204", "error", "`secret`"),
+            *("OCT204", "warning", "`secret`"),
         ),
         (
             "hooks/hooks.json",

@@ -13,6 +13,13 @@ from octoc.diagnostics.rule import Severity
 
 AGENT = "---\nname: {name}\ndescription: Reviews a change\n{more}---\nYou review.\n"
 HEADERS = '"headers": {"Authorization": "{env:A}"}'
+HOOK = '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "$CLAUDE_PROJECT_DIR/tools/stop.sh"}]}]}}'
+SKILL = "---\nname: look\ndescription: Looks\n---\nLook.\n"
+TOKEN = "ghp_" + "Kf83jd02mQ7xl4Zr9TbW1nYc6VsEp05HgUaD"
+REGISTERED = (
+    '{"$schema": "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json", '
+    '"name": "io.github.acme/look", "version": "1.0.0", "description": "Looks"}'
+)
 PLUGIN = '{"name": "acme", "version": "1.0.0", "description": "d", "author": {"name": "a"}}'
 
 
@@ -57,11 +64,11 @@ def test_an_agent_of_a_plugin_is_judged(tmp_path: Path) -> None:
     assert "OCT321" in codes(check(tmp_path, files))
 
 
-@pytest.mark.parametrize("folder,found", [("", set()), (".claude/", {"OCT242"})])
-def test_names_with_capitals_matter_to_claude_code(tmp_path: Path, folder: str, found: set[str]) -> None:
-    """`Code Reviewer` is a warning in a folder of Claude Code, and information where any client may read the agent."""
+@pytest.mark.parametrize("folder", ["", ".claude/"])
+def test_names_with_capitals_are_information(tmp_path: Path, folder: str) -> None:
+    """`Code Reviewer` is information: Claude Code loads the agent."""
     outcome = check(tmp_path, {f"{folder}agents/reviewer.md": AGENT.format(name="Code Reviewer", more="")})
-    assert codes(outcome) == found
+    assert codes(outcome) == set()
     assert "OCT242" in codes(outcome, Severity.INFO)
 
 
@@ -291,3 +298,83 @@ def test_a_form_that_its_owner_means(tmp_path: Path, form: str) -> None:
     """Each of these forms is silent, or information."""
     root = tmp_path / "repository"
     assert codes(check(root, MEANT[form])) == set()
+
+
+@pytest.mark.parametrize(
+    "files, rule",
+    [
+        ({".claude/settings.json": HOOK}, "OCT731"),
+        ({".mcp.json": '{"mcpServers": {"a": {"command": "a-mcp", "url": "https://a.example"}}}'}, "OCT223"),
+        ({".mcp.json": '{"mcpServers": {"a": {"type": "grpc", "url": "https://a.example"}}}'}, "OCT222"),
+        ({".mcp.json": '{"mcpServers": {"a": {"command": "a-mcp", "timeout": "5"}}}'}, "OCT203"),
+        ({".mcp.json": '{"mcpServers": {"a": {"command": "a-mcp"}, "a": {"command": "b-mcp"}}}'}, "OCT109"),
+        ({".cursor/mcp.json": '{"version": 1}'}, "OCT202"),
+        ({"server.json": REGISTERED.replace('"version": "1.0.0", ', "")}, "OCT202"),
+        ({".agents/skills/look/SKILL.md": "# Look\n"}, "OCT112"),
+        ({"tests/keys/.mcp.json": json.dumps({"mcpServers": {"a": {"command": TOKEN}}})}, "OCT725"),
+    ],
+)
+def test_what_may_work_is_a_warning(tmp_path: Path, files: Mapping[str, str], rule: str) -> None:
+    """An error is what no client of the file takes; what depends on a version, or on other files, is a warning."""
+    outcome = check(tmp_path, files)
+    assert rule in codes(outcome)
+    assert codes(outcome, Severity.ERROR) == set()
+
+
+@pytest.mark.parametrize(
+    "files, rule",
+    [
+        ({".mcp.json": '{"mcpServers": {"a": {"command": ["a-mcp"]}}}'}, "OCT203"),
+        ({".mcp.json": '{"mcpServers": {"a": {"command": "a-mcp"}'}, "OCT107"),
+        ({".gemini/agents/look.md": "---\nname: look\ndescription: Looks\nmode: all\n---\nLook.\n"}, "OCT201"),
+        ({".agents/skills/look/SKILL.md": "# Look\n", ".agents/skills/see/SKILL.md": SKILL}, "OCT112"),
+        ({"server.json": REGISTERED.replace("Looks", "Looks " * 30)}, "OCT739"),
+    ],
+)
+def test_what_a_client_refuses_is_an_error(tmp_path: Path, files: Mapping[str, str], rule: str) -> None:
+    """The same check says plainly what cannot work."""
+    assert codes(check(tmp_path, files), Severity.ERROR) == {rule}
+
+
+@pytest.mark.parametrize("folder", ["archived", "legacy", "packages/app/presets", "vendor/acme"])
+def test_old_copies_are_information(tmp_path: Path, folder: str) -> None:
+    """No client reads what lies in an archive or among presets."""
+    outcome = check(tmp_path, {f"{folder}/.mcp.json": '{"mcpServers": {"a": {"url": "https://a.example"}}}'})
+    assert codes(outcome) == set()
+    assert "OCT224" in codes(outcome, Severity.INFO)
+
+
+def test_a_link_that_git_wrote_as_text_leads_to_what_is_not_seen(tmp_path: Path) -> None:
+    """A script below a link, and a folder of a plugin that is a link, may be there."""
+    marketplace = {
+        "name": "acme",
+        "owner": {"name": "a"},
+        "plugins": [{"name": "a", "source": "./", "skills": ["./s"]}],
+    }
+    files = {
+        ".claude/settings.json": HOOK,
+        "tools": "skills/common/tools",
+        ".claude-plugin/marketplace.json": json.dumps(marketplace),
+        "s": "skills/common",
+    }
+    assert codes(check(tmp_path, files)) == set()
+    (tmp_path / "tools").write_text("two\nlines\n", encoding="utf-8")
+    assert codes(check(tmp_path, {})) == {"OCT731"}
+
+
+def test_a_foreign_list_of_servers_is_reported_once(tmp_path: Path) -> None:
+    """A list under another client's key is that key's mistake, whatever the list has."""
+    outcome = check(tmp_path, {".amazonq/mcp.json": '{"servers": [{"name": "a", "command": "a-mcp"}]}'})
+    assert codes(outcome) == {"OCT221"}
+
+
+def test_agents_of_amazon_q_in_editors_are_read(tmp_path: Path) -> None:
+    """A slip of a tool's name is found, and so is a server that cannot start."""
+    agent: Mapping[str, object] = {
+        "name": "a",
+        "tools": ["exectueBash"],
+        "mcpServers": {"b": {"args": []}},
+        "model": None,
+    }
+    outcome = check(tmp_path, {".amazonq/agents/default.json": json.dumps(agent)})
+    assert codes(outcome, Severity.INFO) >= {"OCT321", "OCT225"}

@@ -1,7 +1,10 @@
-"""Amazon Q Developer CLI's agents: `.amazonq/cli-agents/*.json`.
+"""Amazon Q Developer's agents: `.amazonq/cli-agents/*.json` of the CLI, `.amazonq/agents/*.json` of the editors.
 
 Source: Amazon Q Developer CLI (April 2026), `cli/agent/mod.rs`: it skips an agent with an unknown key.
+Source of the editors' form: aws/language-servers (2026), `mcpUtils.ts` and `agenticChat/tools`.
 """
+
+import attrs
 
 from octoc.compiler.inputs.agents.clients import FLAG, NAMES, TABLE, TEXT, AgentDialect, object_schema
 
@@ -40,3 +43,16 @@ AMAZON_Q = AgentDialect(
     tools=("tools", "allowedTools"),
     files=("prompt",),
 )  # fmt: skip
+
+AMAZON_Q_IDE = attrs.evolve(
+    AMAZON_Q,
+    name="amazon-q-ide",
+    patterns=(".amazonq/agents/*.json",),
+    effect="",
+    schema=object_schema(AMAZON_Q.schema["properties"]),
+    builtin=AMAZON_Q.builtin
+    | {
+        *("fsRead", "fsWrite", "fsReplace", "listDirectory", "fileSearch", "executeBash", "codeReview"),
+        *("displayFindings", "semanticSearch", "qCodeReview", "lspGetDocuments", "lspReadDocumentContents"),
+    },
+)

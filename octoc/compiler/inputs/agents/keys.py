@@ -1,6 +1,6 @@
 """The keys that clients read in agents: a key of another client is not a slip of a near one."""
 
-from octoc.compiler.inputs.agents.amazon_q import AMAZON_Q
+from octoc.compiler.inputs.agents.amazon_q import AMAZON_Q, AMAZON_Q_IDE
 from octoc.compiler.inputs.agents.codex import CODEX
 from octoc.compiler.inputs.agents.copilot import COPILOT
 from octoc.compiler.inputs.agents.cursor import CURSOR
@@ -9,7 +9,7 @@ from octoc.compiler.inputs.agents.gemini import GEMINI
 from octoc.compiler.inputs.agents.kiro import KIRO, KIRO_JSON
 from octoc.compiler.inputs.agents.opencode import OPENCODE
 
-CLIENT_AGENTS = (COPILOT, CODEX, OPENCODE, CURSOR, GEMINI, KIRO, KIRO_JSON, FACTORY, AMAZON_Q)
+CLIENT_AGENTS = (COPILOT, CODEX, OPENCODE, CURSOR, GEMINI, KIRO, KIRO_JSON, FACTORY, AMAZON_Q, AMAZON_Q_IDE)
 """The dialects of agents that a build leaves out."""
 KEYS_OF_CLIENTS = frozenset(key for dialect in CLIENT_AGENTS for key in dialect.schema["properties"]) | {
     *("agent", "capabilities", "category", "displayName", "disable", "permissionMode", "thinking", "version"),

@@ -14,7 +14,7 @@ from octoc.compiler.check.inspection import FileInspection
 from octoc.compiler.check.schemas import fields
 from octoc.compiler.fixes.edits import replaced
 from octoc.compiler.inputs.claude.hooks import check_hooks
-from octoc.compiler.inputs.claude.paths import is_missing
+from octoc.compiler.inputs.claude.paths import is_link_text, is_missing
 from octoc.compiler.inputs.claude.plugin import CLAUDE_PLUGIN
 from octoc.diagnostics.model import KeyPath, Place
 from octoc.diagnostics.rule import Severity
@@ -121,6 +121,8 @@ def check_path(text: str, path: KeyPath, inspection: FileInspection, *, fixes: b
 
 
 def _check_component(field: str, text: str, path: KeyPath, folder: Path, inspection: FileInspection) -> None:
+    if is_link_text(folder / text) and not Path(text).suffix:
+        return
     if is_missing(folder, text):
         inspection.sink.report(
             NAMED_FILE_MISSING,

@@ -24,7 +24,9 @@ _NAMES = re.compile(r"[A-Za-z]+(?:\|[A-Za-z]+)*")
 def is_of_other_client(values: Mapping[str, Any], inspection: FileInspection) -> bool:
     """Tell whether a file of hooks is another client's."""
     is_plugin = (_plugin_of(inspection) / PLUGIN_FILE).is_file()
-    return "version" in values or not (is_plugin or "CLAUDE_PLUGIN_ROOT" in str(values))
+    # Without a manifest, another program may merge events that stand at the root into its own file.
+    is_whole = "hooks" in values and "CLAUDE_PLUGIN_ROOT" in str(values)
+    return "version" in values or not (is_plugin or is_whole)
 
 
 def check_hooks_file(values: Mapping[str, Any], inspection: FileInspection) -> None:

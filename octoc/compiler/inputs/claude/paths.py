@@ -23,6 +23,7 @@ _LAUNCHERS = frozenset({
 _GUARDED = re.compile(r"\[ |\[\[|\btest |\|\||2>|\bif\b|\bexists\b")
 _OWN = ".claude"
 _MAX_BYTES = 1_000_000
+_MAX_LINK = 256
 _WILD = re.compile(r"[*?$`{}<>~]")
 _MADE = frozenset({"node_modules", "dist", "build", "out", "target", ".venv", "venv", "bin", ".output"})
 """Folders that builds and package managers fill, so that a repository may lack them."""
@@ -53,7 +54,17 @@ def is_missing(folder: Path, path: str) -> bool:
     parts = PurePosixPath(path).parts
     if _WILD.search(path) or "\0" in path or not _MADE.isdisjoint(parts):
         return False
-    return not os.path.lexists(folder / path)
+    return not os.path.lexists(folder / path) and not any(
+        is_link_text(above) for above in (folder / path).parents if folder in above.parents
+    )
+
+
+def is_link_text(path: Path) -> bool:
+    """Tell whether a file may be a symbolic link to a folder, which git writes as one line where it makes no links."""
+    try:
+        return path.is_file() and path.stat().st_size < _MAX_LINK and "\n" not in path.read_text(encoding="utf-8")
+    except (OSError, ValueError):
+        return False
 
 
 def values_of(path: Path) -> Mapping[str, Any]:

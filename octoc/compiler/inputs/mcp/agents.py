@@ -8,6 +8,7 @@ client's file of servers.
 import attrs
 
 from octoc.compiler.inputs.agents.amazon_q import AMAZON_Q as AMAZON_Q_AGENTS
+from octoc.compiler.inputs.agents.amazon_q import AMAZON_Q_IDE
 from octoc.compiler.inputs.agents.codex import CODEX as CODEX_AGENTS
 from octoc.compiler.inputs.agents.gemini import GEMINI as GEMINI_AGENTS
 from octoc.compiler.inputs.agents.kiro import KIRO_JSON
@@ -46,6 +47,6 @@ AGENTS: tuple[Dialect, ...] = (
     ),
     _of_agent(GEMINI, GEMINI_AGENTS.patterns, "mcp_servers"),
     _of_agent(KIRO, KIRO_JSON.patterns),
-    _of_agent(AMAZON_Q, AMAZON_Q_AGENTS.patterns),
+    _of_agent(AMAZON_Q, (*AMAZON_Q_AGENTS.patterns, *AMAZON_Q_IDE.patterns)),
     _of_agent(CODEX, CODEX_AGENTS.patterns, CODEX.server_list),
 )

@@ -11,9 +11,9 @@ from octoc.plugin.file_kinds import Converted, Dialect, load_function
 from octoc.transport_kinds import STANDARD, kind_of_definition, respelled
 
 SERVERS = "mcpServers"
-_REFERENCE = re.compile(r"\$\{(?:env:)?[A-Za-z_]\w*(?::-[^{}]*)?\}")
-_PREFIXED = re.compile(r"\$\{env:[A-Za-z_]\w*")
-_DEFAULTED = re.compile(r"\$\{[A-Za-z_]\w*:-")
+_REFERENCE = re.compile(r"(?<!\$)\$\{(?:env:)?[A-Za-z_]\w*(?::-[^{}]*)?\}")
+_PREFIXED = re.compile(r"(?<!\$)\$\{env:[A-Za-z_]\w*")
+_DEFAULTED = re.compile(r"(?<!\$)\$\{[A-Za-z_]\w*:-")
 # Names in capitals are variables; a client has others, such as `${workspaceFolder}`, for itself.
 _PLAIN_REFERENCE = re.compile(r"\$\{[A-Z_][A-Z0-9_]*\}")
 _SHELL_FLAGS = frozenset({"-c", "-lc", "-ic", "/c", "-Command"})

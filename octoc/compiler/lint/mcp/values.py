@@ -17,6 +17,7 @@ from octoc.compiler.model.source import ServerSource
 from octoc.compiler.resolve.definitions import Definition, DefinitionText, definitions, values_of
 from octoc.credentials import is_literal_secret
 from octoc.diagnostics.model import DiagnosticSink
+from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.lint_mcp import NESTED_REFERENCE, SURROUNDING_SPACE, UNEXPANDED_REFERENCE
 from octoc.plugin.file_kinds import Dialect
 from octoc.plugin.lint import lint_check
@@ -88,6 +89,8 @@ def _check_references(definition: Definition, value: DefinitionText, sink: Diagn
             at=at,
             help=advice,
             fix=replaced(at, found.label, form, advice) if form and found.can_fix else None,
+            # The path does not say whose file it is, and its reader may replace references.
+            severity=Severity.INFO if definition.dialect.needs_content else None,
         )
 
 

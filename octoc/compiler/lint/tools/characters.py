@@ -57,6 +57,9 @@ def invisible_runs(text: str) -> Iterator[InvisibleRun]:
     for match in _RUN.finditer(text):
         run = match.group()
         before = text[match.start() - 1] if match.start() else ""
+        # Before a fence it keeps a block inside of another one open.
+        if set(run) == {"\u200b"} and text.startswith("```", match.end()):
+            continue
         if _is_writing(run, before, text[match.end() : match.end() + 1], has_right_to_left=has_right_to_left):
             continue
         spelt = "".join(chr(ord(one) - 0xE0000) for one in run if 0xE0020 <= ord(one) < 0xE007F)
