@@ -60,8 +60,8 @@ class Postings:
         """Return the numbers of the tools that have a hashed term, ascending, and its impacts in 255ths."""
         # An absent term runs the same code as one that only tools out of scope have, so that timing reveals nothing.
         wanted = np.uint64(term)
-        first = int(self.starts[np.searchsorted(self.hashes, wanted, "left")])
-        last = int(self.starts[np.searchsorted(self.hashes, wanted, "right")])
+        first = int(self.starts[self.hashes.searchsorted(wanted, "left")])
+        last = int(self.starts[self.hashes.searchsorted(wanted, "right")])
         return self.ids[first:last], self.impacts[first:last]
 
     def near_to(self, misspelt: Sequence[int]) -> list[int]:

@@ -156,21 +156,24 @@ def named_in(text: str, servers: Mapping[Name, Sequence[int]]) -> tuple[tuple[in
     Args:
         servers: the numbers of servers by name, from `server_name`.
     """
-    matches = list(_TOKEN.finditer(text))
-    tokens = [match.group().lower() for match in matches]
-    numbers: set[int] = set()
-    rest, kept, place = "", 0, 0
-    while place < len(tokens):
-        for length in range(min(_LONGEST, len(tokens) - place), 0, -1):
-            name = tuple(tokens[place : place + length])
-            if name in servers:
-                numbers.update(servers[name])
-                rest += text[kept : matches[place].start()]
-                place += length - 1
-                kept = matches[place].end()
-                break
-        place += 1
-    if not numbers:
+    tokens = [token.lower() for token in _TOKEN.findall(text)]
+    named = [
+        (place, length)
+        for place in range(len(tokens))
+        for length in range(min(_LONGEST, len(tokens) - place), 0, -1)
+        if tuple(tokens[place : place + length]) in servers
+    ]
+    if not named:
         return (), text
+    numbers: set[int] = set()
+    matches = list(_TOKEN.finditer(text))
+    rest, kept, free = "", 0, 0
+    for place, length in named:
+        # The longest name at a place comes first, and names do not overlap.
+        if place >= free:
+            free = place + length
+            numbers.update(servers[tuple(tokens[place:free])])
+            rest += text[kept : matches[place].start()]
+            kept = matches[free - 1].end()
     rest = " ".join(f"{rest} {text[kept:]}".split()).strip(" :,;-")
     return tuple(sorted(numbers)), rest if _TOKEN.search(rest) else text

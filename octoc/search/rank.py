@@ -6,8 +6,8 @@ does not have changes neither its answers nor their scores.
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -72,7 +72,7 @@ class Query:
         spelled: the word of each term, as the query has it.
         vector: shape (d,), L2-normalised.
         clauses: shape (k, d), k >= 1.
-        misspelt: for each term the hashes of its misspellings, from `misspellings`.
+        stems: each term before hashing, for its misspellings.
         servers: the numbers of the servers that the query names.
         products: the known products that the query names, each with the hashes by which tools spell it out.
         action: with a named server, the query's word for an action, and the hashes of which a tool must have one.
@@ -80,7 +80,7 @@ class Query:
     """
 
     terms: tuple[int, ...]
-    misspelt: tuple[tuple[int, ...], ...] = ()
+    stems: tuple[str, ...] = ()
     spelled: tuple[str, ...] = ()
     vector: Vector | None = None
     clauses: Vector | None = None
@@ -107,7 +107,7 @@ class Query:
         action = action_of(rest) if named else None
         query = cls(
             terms=tuple(map(hashed, plain)),
-            misspelt=tuple(map(misspellings, plain)),
+            stems=tuple(plain),
             spelled=tuple(plain.values()),
             servers=named,
             products=tuple((" ".join(name), tuple(map(spelled, terms(" ".join(name))))) for name in products_in(text)),
@@ -178,9 +178,10 @@ def rank(
     total = sum(map(len, parts)) if rows is None else len(rows)
     if not total or limit < 1 or (not query.terms and query.vector is None):
         return Ranking()
-    words, share, missing = _words(query, parts, rows, total)
+    words, most, missing = _words(query, parts, rows, total)
+    usual = words
     if total < USUAL_TOOLS:
-        _, share, _ = _words(query, parts, rows, USUAL_TOOLS)
+        usual, most, _ = _words(query, parts, rows, USUAL_TOOLS)
     named = _named(query, parts, rows)
     dense = None if by_words else _dense(query, parts, rows, words, named)
     if dense is None:
@@ -200,18 +201,16 @@ def rank(
         if dense.outside is not None:
             scores[dense.outside] = -np.inf
         best = _best(scores, limit, rows, name_of, least=-np.inf)
+    chosen = [place for place, _, _ in best]
+    columns = (value[chosen].astype(np.float64).round(_DIGITS).tolist() for value in gave.values())
     matches = tuple(
-        RankedTool(
-            number=number,
-            score=score,
-            parts={name: round(float(value[place]), _DIGITS) for name, value in gave.items()},
-        )
-        for place, number, score in best
+        RankedTool(number=number, score=score, parts=dict(zip(gave, of_tool, strict=True)))
+        for (_, number, score), *of_tool in zip(best, *columns, strict=True)
     )
     unknown, lacking = _unknown(query, parts, rows), _lacking(query, parts, rows, named)
     measures = Measures(
         tools=total,
-        share=float((share if named is None else share[named]).max()),
+        share=float((usual if named is None else usual[named]).max()) / (most or 1.0),
         unknown=bool(unknown),
         lacking=bool(lacking),
         named=named is not None,
@@ -267,31 +266,32 @@ def _best(
     scores: Array, limit: int, rows: Array | None, name_of: Callable[[int], str], least: float
 ) -> list[tuple[int, int, float]]:
     """Return (place, number, score) of the highest scores above `least`, equal ones by name."""
-    places = np.flatnonzero(scores > least)
-    rounded = np.round(scores[places], _DIGITS)
+    # The methods of arrays, as numpy's functions of the same names take longer than the work on a few values.
+    places = (scores > least).nonzero()[0]
+    rounded = scores[places].astype(np.float64).round(_DIGITS)
     if len(places) > limit:
         # With all ties of the last one, so that only names decide between them.
-        edge = np.partition(rounded, len(places) - limit)[len(places) - limit]
-        kept = rounded >= edge
+        parted = rounded.copy()
+        parted.partition(len(places) - limit)
+        kept = rounded >= parted[len(places) - limit]
         places, rounded = places[kept], rounded[kept]
-    order = np.argsort(-rounded, kind="stable")
-    places, rounded = places[order], rounded[order]
-    numbers = (places if rows is None else rows[places]).tolist()
-    ranked = list(zip(places.tolist(), numbers, [round(score, _DIGITS) for score in rounded.tolist()], strict=True))
-    ranked_scores = [score for _, _, score in ranked]
+    order = (-rounded).argsort(kind="stable")
+    places = places[order]
+    ranked_scores = rounded[order].tolist()
+    ranked = list(zip(places.tolist(), (places if rows is None else rows[places]).tolist(), ranked_scores, strict=True))
     if len(set(ranked_scores)) < len(ranked):
         # Names are looked up only for ties, as that takes longer than the rest.
-        tied = {score for score, count in Counter(ranked_scores).items() if count > 1}
+        tied = {score for score, after in itertools.pairwise(ranked_scores) if score == after}
         ranked.sort(key=lambda one: (-one[2], name_of(one[1]) if one[2] in tied else ""))
     return ranked[:limit]
 
 
 def _words(
     query: Query, parts: Sequence[Index], rows: Array | None, total: int
-) -> tuple[Array, Array, tuple[str, ...]]:
-    """Return the scope's BM25 scores, each as a share of the highest possible score, and the words that no tool has.
+) -> tuple[Array, float, tuple[str, ...]]:
+    """Return the scope's BM25 scores, the highest possible score, and the words that no tool has.
 
-    A term that no tool in scope has counts for the share too, as a part of the query that nothing matches.
+    A term that no tool in scope has counts for the highest score too, as a part of the query that nothing matches.
 
     Args:
         total: the number of tools for the rarity of a term, at least that of the scope.
@@ -303,13 +303,14 @@ def _words(
     most = 0.0
     missing = []
     bare = math.log(1 + (total + 0.5) / 0.5)
-    for term, misspelt, word in zip(query.terms, query.misspelt, query.spelled, strict=True):
+    for term, stem, word in zip(query.terms, query.stems, query.spelled, strict=True):
         postings = _having(parts, sizes, term, mask)
         if postings:
             most += _add(scores, postings, total, 1.0)
             continue
         # A term that no tool in scope has may be a misspelling, and still counts as asked for.
         most += bare
+        misspelt = misspellings(stem)
         near = sorted({one for part in parts for one in part.postings.near_to(misspelt)}) if misspelt else []
         having = [postings for other in near if (postings := _having(parts, sizes, other, mask))]
         for postings in having:
@@ -318,7 +319,7 @@ def _words(
             missing.append(word)
     if rows is not None:
         scores = scores[rows]
-    return scores, scores / (most or 1.0), tuple(missing)
+    return scores, most, tuple(missing)
 
 
 def _mask(rows: Array | None, count: int) -> Array | None:
