@@ -5,16 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from octoc.runtime import Runtime
 
 
 def list_needs(runtime: Runtime, agent: str | None) -> list[dict[str, Any]]:
     """Return each need that a capability of the bundle or of an agent meets, and whether the gate learned from it."""
-    gate = runtime.bundle.gate
-    data = {} if gate is None else gate.data
     names = None if agent is None else runtime.owners_session(agent).state.tools.entries
+    gate = runtime.bundle.gate
+    return [] if gate is None else needs_of(gate.data, names)
+
+
+def needs_of(data: Mapping[str, Any], names: Collection[str | None] | None = None) -> list[dict[str, Any]]:
+    """Return each need that one of the named capabilities meets, or any of them for None, as `list_needs` does.
+
+    Args:
+        data: of the gate.
+    """
     return [
         {"need": need, "capability": capability, "used": need in data["needs"], "why": _why(data, need, helps=helps)}
         for need, (capability, helps) in data.get("needs_judged", {}).items()

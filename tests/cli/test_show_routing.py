@@ -56,3 +56,14 @@ def test_a_need_that_makes_triggers_unlikely_says_so(
     workspace.build(plugins_of(Fake()))
     (need,) = json.loads(_show(workspace.root, "--json"))["routing"]
     assert (need["used"], need["why"]) == (True, "a need of the workspace")
+
+
+def test_a_routed_message_names_the_needs_of_its_capability(workspace: WorkspaceBuilder) -> None:
+    """`octoc route --explain` shows the needs of the best capability and of its rival, and no others."""
+    workspace.build(plugins_of(Fake()))
+    words = ["route", "what time is it", "--workspace", str(workspace.root), "--explain"]
+    done = CliRunner().invoke(cli, words)
+    assert "need:     clock: clock, learned from (its triggers stay likely)" in done.stdout
+    assert json.loads(CliRunner().invoke(cli, [*words, "--json"]).stdout)["needs"][0]["need"] == "clock"
+    other = [*words[:1], "keep a note, find my note", *words[2:], "--json"]
+    assert json.loads(CliRunner().invoke(cli, other).stdout)["needs"] == []

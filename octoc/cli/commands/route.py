@@ -73,6 +73,7 @@ def command(
         fields = _as_object(message, agent, routing, gate)
         if explained:
             fields["explanation"] = _explanation(message, routing, explanation)
+            fields["needs"] = _needs(gate, explanation)
             fields["skills"] = [{"name": one.skill, "line": one.line, "score": one.score} for one in skills]
         click.echo(json.dumps(fields, indent=2))
         return 0
@@ -89,6 +90,9 @@ def command(
         )
     if explanation is not None:
         _print_explanation(message, routing, explanation)
+    for need in _needs(gate, explanation):
+        used = "learned from" if need["used"] else "not learned from"
+        click.echo(f"need:     {escape(need['capability'])}: {escape(need['need'])}, {used} ({need['why']})")
     for match in skills:
         click.echo(f"skill:    {escape(match.skill)} ({escape(match.line)})")
     shown = list(routing.scores.items())
@@ -97,6 +101,13 @@ def command(
     if len(shown) < len(routing.scores):
         click.echo(f"{len(routing.scores) - len(shown)} more: --verbose shows them", err=True)
     return 0
+
+
+def _needs(gate: Gate | None, explanation: Explanation | None) -> list[dict[str, Any]]:
+    """Return the needs that the best capability and its rival meet, and whether the gate learned from them."""
+    from octoc.cli.show_routing import needs_of
+
+    return [] if gate is None or explanation is None else needs_of(gate.data, {explanation.best, explanation.rival})
 
 
 def _as_object(message: str, agent: str, routing: Routing, gate: Gate | None) -> dict[str, Any]:
