@@ -13,23 +13,25 @@ import attrs
 LEAST = 0.5
 """The fit from which on a tool probably does it."""
 WITH_MEANING: Mapping[str, float] = {
-    "bias": 1.14,
-    "size": -0.44,
-    "share": 3.86,
-    "unknown": -3.49,
-    "lacking": -10.26,
-    "named": 3.96,
-    "meaning": 4.95,
-    "intents": 9.8,
-    "need": -9.02,
+    "bias": 0.47,
+    "size": -0.48,
+    "share": 9.2,
+    "spelled": -5.79,
+    "unknown": -3.42,
+    "lacking": -10.37,
+    "named": 3.71,
+    "meaning": 5.94,
+    "intents": 8.66,
+    "need": -7.93,
 }
 BY_WORDS: Mapping[str, float] = {
-    "bias": -0.63,
-    "size": -0.08,
-    "share": 9.42,
-    "unknown": -4.05,
-    "lacking": -9.51,
-    "named": 2.55,
+    "bias": -1.15,
+    "size": -0.12,
+    "share": 16.52,
+    "spelled": -7.8,
+    "unknown": -3.93,
+    "lacking": -14.81,
+    "named": 2.53,
 }
 """The weight of each measure, and of `bias`, which is always 1."""
 FEWEST = 5
@@ -46,6 +48,7 @@ class Measures:
     Args:
         tools: the number of tools in scope.
         share: the share of the query's words, by weight, that the best tool has.
+        spelled: the same of the words that the tool has in its name or description.
         unknown: whether the query names a product that no tool in scope mentions.
         lacking: whether the query names a server none of whose tools has a word for the action.
         named: whether the query names a server in scope.
@@ -56,6 +59,7 @@ class Measures:
 
     tools: int
     share: float
+    spelled: float
     unknown: bool
     lacking: bool
     named: bool
@@ -69,6 +73,7 @@ class Measures:
             "bias": 1.0,
             "size": math.log(max(self.tools, FEWEST)),
             "share": self.share,
+            "spelled": self.spelled,
             "unknown": self.unknown,
             "lacking": self.lacking,
             "named": self.named,

@@ -64,6 +64,17 @@ class Postings:
         last = int(self.starts[self.hashes.searchsorted(wanted, "right")])
         return self.ids[first:last], self.impacts[first:last]
 
+    def impacts_of(self, terms: Sequence[int], number: int) -> list[int]:
+        """Return the impact of each hashed term in one tool, in 255ths; 0 if the tool does not have it."""
+        wanted = np.array(terms, np.uint64)
+        first = self.starts[self.hashes.searchsorted(wanted, "left")].tolist()
+        last = self.starts[self.hashes.searchsorted(wanted, "right")].tolist()
+        impacts = []
+        for begin, end in zip(first, last, strict=True):
+            place = begin + self.ids[begin:end].searchsorted(number) if begin < end else end
+            impacts.append(int(self.impacts[place]) if place < end and self.ids[place] == number else 0)
+        return impacts
+
     def near_to(self, misspelt: Sequence[int]) -> list[int]:
         """Return the hashed terms near a term with these hashed misspellings, ascending."""
         wanted = np.array(misspelt, np.uint64)

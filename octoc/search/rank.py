@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -23,7 +24,6 @@ from octoc.search.words import (
     MAX_QUERY_CHARS,
     clauses,
     hashed,
-    is_mostly_latin,
     misspellings,
     query_terms,
     spelled,
@@ -53,9 +53,6 @@ USUAL_TOOLS = 200
 """The least number of tools assumed for the share of a query's words: most of a few tools of one kind share the word
 for their subject, which would then count too little."""
 
-NAMED = 9.0
-"""What a tool of a server that the query names gets: standard deviations, without an encoder times the best score."""
-
 PROMINENT = 80
 """The least impact, in 255ths, of a word for an action: in a tool's name, or in a description that is not long."""
 
@@ -76,7 +73,7 @@ class Query:
         servers: the numbers of the servers that the query names.
         products: the known products that the query names, each with the hashes by which tools spell it out.
         action: with a named server, the query's word for an action, and the hashes of which a tool must have one.
-        is_judged: whether the query is in a script that the fit was fitted on.
+        text: the query itself.
     """
 
     terms: tuple[int, ...]
@@ -87,7 +84,15 @@ class Query:
     servers: tuple[int, ...] = ()
     products: tuple[tuple[str, tuple[int, ...]], ...] = ()
     action: tuple[str, tuple[int, ...]] | None = None
-    is_judged: bool = True
+    text: str = ""
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether the query is in the language of the queries that the fit was fitted on."""
+        # Imported here, as most queries fit and the tables of languages take a millisecond to load.
+        from octoc.routing.languages import ENGLISH, language_of
+
+        return language_of(self.text) == ENGLISH
 
     @classmethod
     def of(
@@ -112,7 +117,7 @@ class Query:
             servers=named,
             products=tuple((" ".join(name), tuple(map(spelled, terms(" ".join(name))))) for name in products_in(text)),
             action=None if action is None else (action[0], tuple(sorted(map(spelled, action[1])))),
-            is_judged=is_mostly_latin(text),
+            text=text,
         )
         if embed is None or not rest.strip():
             return query
@@ -178,29 +183,25 @@ def rank(
     total = sum(map(len, parts)) if rows is None else len(rows)
     if not total or limit < 1 or (not query.terms and query.vector is None):
         return Ranking()
-    words, most, missing = _words(query, parts, rows, total)
+    words, rarities, missing = _words(query, parts, rows, total)
     usual = words
     if total < USUAL_TOOLS:
-        usual, most, _ = _words(query, parts, rows, USUAL_TOOLS)
+        usual, rarities, _ = _words(query, parts, rows, USUAL_TOOLS)
     named = _named(query, parts, rows)
     dense = None if by_words else _dense(query, parts, rows, words, named)
-    if dense is None:
-        scores, gave = words, {"words": words}
-        if named is not None:
-            gave["named"] = named * (NAMED * max(float(words.max()), 1.0))
-            scores = words + gave["named"]
-        best = _best(scores, limit, rows, name_of, least=0.0)
-    else:
-        gave = {
-            "words": PART_WEIGHTS["words"] * _z(words),
-            **{name: PART_WEIGHTS[name] * value for name, value in dense.gave.items()},
-        }
-        if named is not None:
-            gave["named"] = NAMED * named
-        scores = np.sum(list(gave.values()), axis=0)
-        if dense.outside is not None:
-            scores[dense.outside] = -np.inf
-        best = _best(scores, limit, rows, name_of, least=-np.inf)
+    gave = {"words": words}
+    least = 0.0
+    if dense is not None:
+        least = -np.inf
+        gave = {"words": PART_WEIGHTS["words"] * _z(words)}
+        gave |= {name: PART_WEIGHTS[name] * value for name, value in dense.gave.items()}
+    scores = words if dense is None else np.sum(list(gave.values()), axis=0)
+    if named is not None:
+        gave["named"] = _ahead(scores, named)
+        scores = scores + gave["named"]
+    if dense is not None and dense.outside is not None:
+        scores[dense.outside] = -np.inf
+    best = _best(scores, limit, rows, name_of, least)
     chosen = [place for place, _, _ in best]
     columns = (value[chosen].astype(np.float64).round(_DIGITS).tolist() for value in gave.values())
     matches = tuple(
@@ -208,15 +209,22 @@ def rank(
         for (_, number, score), *of_tool in zip(best, *columns, strict=True)
     )
     unknown, lacking = _unknown(query, parts, rows), _lacking(query, parts, rows, named)
+    judged = usual if named is None else np.where(named, usual, -1)
+    place = int(judged.argmax())
+    number = place if rows is None else int(rows[place])
+    most = sum(rarities) or 1.0
     measures = Measures(
         tools=total,
-        share=float((usual if named is None else usual[named]).max()) / (most or 1.0),
+        share=float(judged[place]) / most,
+        spelled=_spelled_out(query, parts, number, rarities) / most,
         unknown=bool(unknown),
         lacking=bool(lacking),
         named=named is not None,
         **({} if dense is None else dense.measures),
     )
-    fit = round(measures.fit(), _DIGITS) if query.is_judged or unknown or lacking else 1.0
+    fit = round(measures.fit(), _DIGITS)
+    if fit < LEAST and not (unknown or lacking or query.is_judged):
+        fit = 1.0
     return Ranking(matches=matches, fit=fit, missing=missing, unknown=unknown, lacking=lacking, measures=measures)
 
 
@@ -227,6 +235,12 @@ def _named(query: Query, parts: Sequence[Index], rows: Array | None) -> Array | 
     servers = _picked([part.servers for part in parts], rows)
     named: Array = np.logical_or.reduce([servers == server for server in query.servers])
     return named if named.any() else None
+
+
+def _ahead(scores: Array, named: Array) -> Array:
+    """Return what puts the tools of a named server before all others."""
+    ahead: Array = named * (scores.max() - scores.min() + 1.0)
+    return ahead
 
 
 def _unknown(query: Query, parts: Sequence[Index], rows: Array | None) -> tuple[str, ...]:
@@ -288,10 +302,10 @@ def _best(
 
 def _words(
     query: Query, parts: Sequence[Index], rows: Array | None, total: int
-) -> tuple[Array, float, tuple[str, ...]]:
-    """Return the scope's BM25 scores, the highest possible score, and the words that no tool has.
+) -> tuple[Array, list[float], tuple[str, ...]]:
+    """Return the scope's BM25 scores, the rarity of each term, and the words that no tool has.
 
-    A term that no tool in scope has counts for the highest score too, as a part of the query that nothing matches.
+    The highest possible score is the sum of the rarities, with those of terms that no tool in scope has.
 
     Args:
         total: the number of tools for the rarity of a term, at least that of the scope.
@@ -300,16 +314,16 @@ def _words(
     count = sum(sizes)
     mask = _mask(rows, count)
     scores = np.zeros(count, np.float32)
-    most = 0.0
+    rarities = []
     missing = []
     bare = math.log(1 + (total + 0.5) / 0.5)
     for term, stem, word in zip(query.terms, query.stems, query.spelled, strict=True):
         postings = _having(parts, sizes, term, mask)
         if postings:
-            most += _add(scores, postings, total, 1.0)
+            rarities.append(_add(scores, postings, total, 1.0))
             continue
         # A term that no tool in scope has may be a misspelling, and still counts as asked for.
-        most += bare
+        rarities.append(bare)
         misspelt = misspellings(stem)
         near = sorted({one for part in parts for one in part.postings.near_to(misspelt)}) if misspelt else []
         having = [postings for other in near if (postings := _having(parts, sizes, other, mask))]
@@ -319,7 +333,17 @@ def _words(
             missing.append(word)
     if rows is not None:
         scores = scores[rows]
-    return scores, most, tuple(missing)
+    return scores, rarities, tuple(missing)
+
+
+def _spelled_out(query: Query, parts: Sequence[Index], number: int, rarities: Sequence[float]) -> float:
+    """Return the part of a tool's score from words in its name and description, without what else it is for."""
+    for part in parts:
+        if number < len(part):
+            break
+        number -= len(part)
+    impacts = part.postings.impacts_of(tuple(map(spelled, query.stems)), number)
+    return math.fsum(map(operator.mul, rarities, impacts)) / 255
 
 
 def _mask(rows: Array | None, count: int) -> Array | None:
@@ -384,7 +408,7 @@ def _dense(
     outside = None
     if len(near) > UNION_ABOVE:
         outside = np.ones(len(near), bool)
-        for values in (near, doing, words if named is None else words + NAMED * named):
+        for values in (near, doing, words if named is None else words + _ahead(words, named)):
             outside[np.argpartition(-values, UNION)[:UNION]] = False
         places = np.flatnonzero(~outside)
         numbers = places if rows is None else rows[places]

@@ -129,15 +129,6 @@ def clauses(query: str) -> tuple[str, ...]:
     return tuple(parts[:MAX_CLAUSES]) if len(parts) > 1 else (query[:MAX_QUERY_CHARS].strip(),)
 
 
-def is_mostly_latin(text: str) -> bool:
-    """Return whether at least half of a text's letters are Latin, as those of the queries that fits were fitted on."""
-    if text.isascii():
-        return True
-    letters = [letter for letter in text if letter.isalpha()]
-    latin = sum(letter.isascii() or unicodedata.name(letter, "").startswith("LATIN") for letter in letters)
-    return 2 * latin >= len(letters)
-
-
 def first_sentence(text: str) -> str:
     """Return the text before the first full stop that is followed by a blank, or the first line."""
     return re.split(r"(?<=[.!?])\s|\n", text.strip(), maxsplit=1)[0]

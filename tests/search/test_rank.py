@@ -129,6 +129,27 @@ def test_nothing_fits_what_no_tool_does() -> None:
     assert ([one.number for one in found.matches], found.fits, found.missing) == ([0], True, ())
 
 
+def test_the_fit_of_a_query_in_another_language_is_not_judged() -> None:
+    """A query by words in another language is never labelled, since few of its words can be those of a tool."""
+    index = _index([ToolText(server="files", name="read_file", description="Read a file.")], dense=False)
+    assert _rank("wo ist der Schlüssel für das file und das Haus", [index], None, dense=False).fits
+    assert not _rank("the file of the garden key and house door", [index], None, dense=False).fits
+
+
+def test_words_of_examples_are_not_spelled_out() -> None:
+    """The fit tells a word in a tool's name or description from one that only its examples have."""
+    named = ToolText(server="files", name="read_page")
+    for tools, spelled in (([named], True), ([attrs.evolve(named, name="open", triggers=["read page"])], False)):
+        measures = _rank("read page", [_index(tools, dense=False)], None, dense=False).measures
+        assert measures is not None
+        assert measures.share > 0
+        assert bool(measures.spelled) == spelled
+    other = ToolText(server="files", name="close", description="Close it.")
+    both = _rank("read page", [_index([other], dense=False), _index([named], dense=False)], None, dense=False).measures
+    assert both is not None
+    assert both.spelled == pytest.approx(both.share)
+
+
 def test_a_misspelt_word_finds_what_was_meant() -> None:
     """A word that no tool has counts as the one that it is a slip of, and less than that one itself."""
     found = [ToolText(server="chat", name="send_message"), ToolText(server="files", name="read_file")]
