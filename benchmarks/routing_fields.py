@@ -42,6 +42,9 @@ UNSEEN = ("city", "farm", "media")
 ORDERS = {3: 8, 10: 8, 30: 4, 100: 2, 200: 1, 299: 1, 300: 1, 301: 1, 500: 1, 1000: 1}
 """Size of a tap -> number of orders of the capabilities with such a tap, since few messages are for a small one."""
 
+LIKELY = 3
+"""The number of highest scores among which the right capability is looked for."""
+
 DETAILED = 500
 """The size at which every kind of message is shown."""
 
@@ -64,6 +67,7 @@ class Capability:
     title: str
     sentence: str
     triggers: tuple[str, ...]
+    fields: tuple[str, ...] = ()
 
 
 @attrs.frozen
@@ -79,11 +83,11 @@ class Message:
 
 @attrs.frozen
 class Outcome:
-    """What a message activated; `first` is the capability that scored highest."""
+    """What a message activated; `best` are the capabilities that scored highest, the first of them first."""
 
     message: Message
     got: str | None
-    first: str | None
+    best: tuple[str, ...]
 
     @property
     def right(self) -> bool:
@@ -147,7 +151,7 @@ def main() -> None:
         print(f"{max(ORDERS)} capabilities build in {time.perf_counter() - started:.1f} s without a cache")
         forget(root)
         _neighbours(by_size)
-        _kinds(by_size[DETAILED][0])
+        _kinds(by_size[DETAILED][0], {capability.name: capability.fields for capability in capabilities})
         _long(detailed, messages, by_size[DETAILED][0])
         embedder.active = False
         texts = [message.text for message in messages if message.kind in {"hard", "plain"}]
@@ -173,7 +177,9 @@ def read(fields: Sequence[str]) -> tuple[list[Capability], list[Message]]:
         data = json.loads(ROOT.joinpath("benchmarks", "data", "fields", f"{field}.json").read_text(encoding="utf-8"))
         for name, title, sentence, triggers in data["capabilities"]:
             known = capabilities.setdefault(name, Capability(name, title, sentence, ()))
-            capabilities[name] = attrs.evolve(known, triggers=tuple(dict.fromkeys((*known.triggers, *triggers))))
+            capabilities[name] = attrs.evolve(
+                known, triggers=tuple(dict.fromkeys((*known.triggers, *triggers))), fields=(*known.fields, field)
+            )
         for kind, text, expect, *before in data["messages"]:
             messages.append(Message(kind, text, expect, tuple(before[0]) if before else (), field))
     return list(capabilities.values()), messages
@@ -240,7 +246,8 @@ def judged(loaded: LoadedBundle, messages: Sequence[Message]) -> list[Outcome]:
         if message.expect and message.expect not in loaded.capabilities:
             continue
         routing = decide(loaded, message.text, names, before=message.before)
-        outcomes.append(Outcome(_by_wording(message, loaded), routing.capability, next(iter(routing.scores), None)))
+        best = tuple(itertools.islice(routing.scores, LIKELY))
+        outcomes.append(Outcome(_by_wording(message, loaded), routing.capability, best))
     return outcomes
 
 
@@ -287,17 +294,25 @@ def _neighbours(by_size: Mapping[int, Mapping[int, Sequence[Outcome]]]) -> None:
         _row(f"{smaller} -> {larger}", str(len(pairs[True])), *changes)
 
 
-def _kinds(outcomes: Sequence[Outcome]) -> None:
+def _kinds(outcomes: Sequence[Outcome], fields: Mapping[str, Sequence[str]]) -> None:
+    """Print the figures of each kind of message.
+
+    Writers of messages for no capability saw the capabilities of their own field alone, so one of another field may
+    well do what they ask for: `by its field` counts only activations of the message's own field, and of fillers.
+    """
     print(f"\n{DETAILED} capabilities, by kind")
-    _row("", "messages", "right", "wrong", "ranked first", "of none: abstains")
+    _row("", "messages", "right", "wrong", "ranked first", f"among {LIKELY}", "of none: abstains", "by its field")
     for kind in sorted({one.message.kind for one in outcomes}):
         of_kind = [one for one in outcomes if one.message.kind == kind]
         wanted = [one for one in of_kind if one.message.expect]
-        cells = ["", "", ""]
+        cells = [""] * 4
         if wanted:
-            cells = [*_right_and_wrong(wanted), share([one.first == one.message.expect for one in wanted])]
-        none = [one.right for one in of_kind if not one.message.expect]
-        _row(kind, str(len(of_kind)), *cells, share(none) if none else "")
+            first = share([one.message.expect in one.best[:1] for one in wanted])
+            cells = [*_right_and_wrong(wanted), first, share([one.message.expect in one.best for one in wanted])]
+        none = [one for one in of_kind if not one.message.expect]
+        judged_by_writer = [one.message.field in fields.get(one.got or "", (one.message.field,)) for one in none]
+        by_field = [one.right or not own for one, own in zip(none, judged_by_writer, strict=True)]
+        _row(kind, str(len(of_kind)), *cells, share([one.right for one in none]), share(by_field))
 
 
 def _long(loaded: LoadedBundle, messages: Sequence[Message], short: Sequence[Outcome]) -> None:
