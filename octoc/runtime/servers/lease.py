@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, Self
 
 from octoc.results import FailureKind, ToolFailure, ToolResult
 from octoc.runtime.servers.connection import FAULTS, PooledConnection
-from octoc.runtime.servers.tool_breakers import OF_TOOL, ToolKey
+from octoc.runtime.servers.tool_breakers import OF_TOOL, RequestKind, ToolKey
 from octoc.runtime.shares import NO_ACCOUNT
 
 if TYPE_CHECKING:
@@ -31,7 +31,12 @@ class Lease:
     )  # fmt: skip
 
     def __init__(
-        self, pool: ServerPool, until: float | None, account: str = NO_ACCOUNT, tool: str | None = None
+        self,
+        pool: ServerPool,
+        until: float | None,
+        account: str = NO_ACCOUNT,
+        tool: str | None = None,
+        kind: RequestKind = "tool",
     ) -> None:
         self._pool = pool
         self._account = account
@@ -39,7 +44,7 @@ class Lease:
         self._opened: PooledConnection | None = None
         self._admission = 0
         self._verdict: Verdict = "unknown"
-        self._tool = None if tool is None else ToolKey(account, tool)
+        self._tool = None if tool is None else ToolKey(account, tool, kind)
         self._of_tool: tuple[int, Verdict] = (0, "unknown")
         self.stage: Stage = "place"
         """What it waits for; `held` when it has both."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from octoc.results import ServerListing
     from octoc.runtime.servers.lease import Lease
+    from octoc.runtime.servers.tool_breakers import RequestKind
 
 STARTS = 8
 """The number of servers that start at the same time, as each may be a program to download and run."""
@@ -41,7 +42,14 @@ class Pool:
         """The servers that have a connection, sorted."""
         return tuple(sorted(name for name, pool in self._by_name.items() if pool.open))
 
-    def use(self, server: str, until: float | None = None, account: str = NO_ACCOUNT, tool: str | None = None) -> Lease:
+    def use(
+        self,
+        server: str,
+        until: float | None = None,
+        account: str = NO_ACCOUNT,
+        tool: str | None = None,
+        kind: RequestKind = "tool",
+    ) -> Lease:
         """Return a lease of a connection, for `async with pool.use(server) as lease`; entering raises UnreachableError.
 
         Args:
@@ -49,6 +57,7 @@ class Pool:
                 connects at once, as for an activation.
             account: the account whose call it is, and whose share of the server's places it uses.
             tool: the tool, whose breaker counts the outcome; None without a call, as for an activation.
+            kind: what `tool` names, if it is not a tool.
 
         Raises: UnreachableError if the pool is closed, KeyError for an unknown server.
         """
@@ -56,7 +65,7 @@ class Pool:
 
         if self._closed:
             raise closed()
-        return Lease(self._by_name[server], until, account, tool)
+        return Lease(self._by_name[server], until, account, tool, kind)
 
     async def connect(self, server: str) -> str | None:
         """Connect a server if it is not connected. Returns why that failed, or None."""

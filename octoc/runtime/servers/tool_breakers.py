@@ -1,5 +1,7 @@
 """Circuit breakers of one server's tools, one per account: a tool that fails for one account stops nothing else.
 
+Resources, prompts and completions have their own.
+
 A call that gets no answer, or a wrong one, over a healthy connection is a failure of the tool with those arguments, and
 not of the server. As another account may use other arguments, each account has its own breakers.
 """
@@ -9,7 +11,7 @@ from __future__ import annotations
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import attrs
 
@@ -25,13 +27,17 @@ MAX_BREAKERS = 1000
 OF_TOOL: frozenset[FailureKind] = frozenset({"timeout", "protocol", "connection_lost"})
 """Failures that count for the tool alone, while the connection is still alive."""
 
+RequestKind = Literal["tool", "resource", "prompt", "completion"]
+"""What a request to a server is for."""
+
 
 @attrs.frozen
 class ToolKey:
-    """A tool of the server, for one account."""
+    """A tool of the server, or what else it is asked for, for one account."""
 
     account: str
     tool: str
+    kind: RequestKind = "tool"
 
 
 class ToolBreakers:
@@ -62,7 +68,7 @@ class ToolBreakers:
         """Raises: UnreachableError, if no call of this tool is admitted for this account now."""
         breaker = self._kept.get(key)
         if breaker is not None and (seconds := breaker.wait()) is not None:
-            raise circuit_open(f"tool `{self._server}/{key.tool}`", breaker.failures, seconds)
+            raise circuit_open(f"{key.kind} `{self._server}/{key.tool}`", breaker.failures, seconds)
 
     def admit(self, key: ToolKey) -> int:
         """Admit one call and return the number to pass to `ended`. Raises: UnreachableError."""

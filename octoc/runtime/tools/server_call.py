@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from octoc.results import LogWish
     from octoc.runtime.loaded_bundle import LoadedBundle
     from octoc.runtime.servers.lease import Lease
+    from octoc.runtime.servers.tool_breakers import RequestKind
 
 logger = logging.getLogger("octoc.runtime")
 
@@ -38,6 +39,11 @@ META_TENANT, META_USER, META_CORRELATION = "octoc/tenant", "octoc/user", "octoc/
 """Keys of a call's `_meta`: its tenant, user and correlation id, if the host named them."""
 LOGGED: frozenset[FailureKind] = FAULTS | {"internal"}
 """The failures of a call that are logged; others concern only the caller, who can read them."""
+_KINDS: Mapping[str, RequestKind] = {
+    "resources/read": "resource",
+    "prompts/get": "prompt",
+    "completion/complete": "completion",
+}
 _GRACE_S = 0.25
 """Seconds after the time limit in which a transport may still report why a call took too long."""
 Outcome = ToolResult | ToolFailure
@@ -68,7 +74,7 @@ async def call_server(
     call = ToolCall(
         tool=tool,
         arguments=arguments,
-        timeout_s=limit_of(entry, tool),
+        timeout_s=limit_of(entry, tool) if method == TOOLS_CALL else entry.timeout_s,
         caller=caller or Caller(),
         on_progress=progress_without_secrets(on_progress, lambda: loaded.connector.secrets(server)),
         method=method,
@@ -121,6 +127,7 @@ class _Call:
         self._shown, self._profile = words
         self._until = started + call.timeout_s
         self._what = f"{entry.name}/{call.tool}"
+        self._kind = _KINDS.get(call.method, "tool")
         self._died = ""
         self.sent = False
         """Whether a try was sent: from then on the server may have begun it."""
@@ -154,7 +161,7 @@ class _Call:
         """Try once. Returns the outcome, and whether it is final, so that no other try may follow."""
         try:
             account = account_of(self._call.caller)
-            lease = self._loaded.pool.use(self._entry.name, self._until, account, self._call.tool)
+            lease = self._loaded.pool.use(self._entry.name, self._until, account, self._call.tool, self._kind)
             async with asyncio.timeout(self._until - time.monotonic()):
                 await lease.acquire()
         except TimeoutError:

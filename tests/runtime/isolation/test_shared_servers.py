@@ -282,7 +282,7 @@ BROKEN: dict[str, tuple[str, Any, Batches]] = {
         REFUSED,
     ),
     "accounts of callers": ("octoc.runtime.tools.server_call.account_of", lambda _: NO_ACCOUNT, FAILED),
-    "breakers of an account": ("octoc.runtime.servers.lease.ToolKey", lambda _, tool: ToolKey("", tool), FAILED),
+    "breakers of an account": ("octoc.runtime.servers.lease.ToolKey", lambda _, tool, __: ToolKey("", tool), FAILED),
 }
 
 

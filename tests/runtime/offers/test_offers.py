@@ -167,16 +167,37 @@ def test_a_fault_of_a_server_is_a_value_and_stops_nothing_else(offering: Offerin
 
     async def scenario(runtime: Runtime) -> None:
         session = runtime.session()
-        for outcome in (await session.read_resource("bad://readme"), await session.get_prompt("bad__greet")):
+        asked = session.read_resource("bad://readme"), session.get_prompt("bad__greet")
+        for outcome in await asyncio.gather(*asked):
             assert isinstance(outcome, ToolFailure)
             assert outcome.kind == kind
             assert outcome.rpc_code == (-32603 if mode == "fails" else None)
         assert (await session.read_resource("docs://readme")).ok
         assert (await session.call("bad__touch", {"uri": "bad://readme"})).ok
 
-    timeout = {"timeout": 1.5} if mode == "hangs" else {}
+    timeout = {"timeout": 6} if mode == "hangs" else {}
     offering.builder.settings("servers", bad=timeout)
     offering.server("docs").server("bad", "--mode", mode).run(scenario)
+
+
+def test_a_resource_or_prompt_that_fails_again_and_again_is_not_asked_for_a_while(offering: Offering) -> None:
+    """The refusal names the resource or prompt, and other requests to the server go on."""
+
+    async def scenario(runtime: Runtime) -> None:
+        session = runtime.session()
+        for _ in range(2):
+            assert not (await session.read_resource("bad://readme")).ok
+            assert not (await session.get_prompt("bad__greet")).ok
+        read, got = await session.read_resource("bad://readme"), await session.get_prompt("bad__greet")
+        assert isinstance(read, ToolFailure)
+        assert isinstance(got, ToolFailure)
+        assert (read.kind, got.kind) == ("unavailable", "unavailable")
+        assert read.message.startswith("resource `bad/bad://readme` failed 2 times in a row; circuit open for ")
+        assert got.message.startswith("prompt `bad/greet` failed 2 times in a row; circuit open for ")
+        assert (await session.call("bad__touch", {"uri": "bad://readme"})).ok
+
+    offering.builder.settings("runtime", breaker_failures=2).settings("servers", bad={"retry": "never"})
+    offering.server("bad", "--mode", "shapes").run(scenario)
 
 
 def test_a_long_text_is_cut_as_a_result_is(offering: Offering) -> None:

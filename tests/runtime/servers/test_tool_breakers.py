@@ -101,6 +101,16 @@ def test_lost_connections_count_for_the_server(fleet: Fleet) -> None:
     asyncio.run(asyncio.wait_for(body(), 60))
 
 
+def test_a_prompt_and_a_tool_of_one_name_have_breakers_of_their_own() -> None:
+    """Failures of a prompt do not stop the tool that has the same name."""
+    breakers = ToolBreakers("s", 1, 10.0, lambda: 0.0)
+    prompt = ToolKey("a", "review", "prompt")
+    breakers.ended(prompt, breakers.admit(prompt), "failed")
+    breakers.check(ToolKey("a", "review"))
+    with pytest.raises(UnreachableError, match=r"^prompt `s/review` failed 1 times"):
+        breakers.check(prompt)
+
+
 def test_a_success_ends_the_count_and_its_memory() -> None:
     """A breaker is kept from a tool's first failure to its next success."""
     breakers = ToolBreakers("s", 2, 10.0, lambda: 0.0)
