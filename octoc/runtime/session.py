@@ -239,23 +239,30 @@ class Session(SessionHistory):
 
         return visible_offers(self.state, self.state.caller)
 
-    async def read_resource(self, uri: str, *, caller: Caller | None = None) -> ResourceContents | ToolFailure:
+    async def read_resource(
+        self, uri: str, *, caller: Caller | None = None, log: LogWish | None = None
+    ) -> ResourceContents | ToolFailure:
         """Read a resource by its URI: a listed one, one of a template, or one of a server that is the agent's whole.
 
         Every failure is a value, `not_found` for each URI that the agent may not read. Long texts are cut as in
-        results of tools. `caller` is as for `call`.
+        results of tools. `caller` and `log` are as for `call`.
         """
         from octoc.runtime.offers.requests import read_resource
 
-        return await read_resource(self.state, uri, self._caller(caller))
+        return await read_resource(self.state, uri, self._caller(caller), log)
 
     async def get_prompt(
-        self, name: str, arguments: Mapping[str, str] | None = None, *, caller: Caller | None = None
+        self,
+        name: str,
+        arguments: Mapping[str, str] | None = None,
+        *,
+        caller: Caller | None = None,
+        log: LogWish | None = None,
     ) -> PromptMessages | ToolFailure:
-        """Fill a prompt by its name. Every failure is a value; `caller` is as for `call`."""
+        """Fill a prompt by its name. Every failure is a value; `caller` and `log` are as for `call`."""
         from octoc.runtime.offers.requests import get_prompt
 
-        return await get_prompt(self.state, name, arguments, self._caller(caller))
+        return await get_prompt(self.state, name, arguments, self._caller(caller), log)
 
     async def subscribe(
         self, uri: str, updated: Callable[[str], None], *, caller: Caller | None = None

@@ -18,6 +18,7 @@ from octoc.runtime.tools.server_call import Outcome, call_server
 
 if TYPE_CHECKING:
     from octoc.caller import Caller
+    from octoc.results import LogWish
     from octoc.runtime.state import SessionState
 
 RESOURCE_NOT_FOUND = -32002
@@ -26,7 +27,9 @@ _MAX_NAME_CHARS = 200
 _REF_PROMPT, _REF_RESOURCE = "ref/prompt", "ref/resource"
 
 
-async def read_resource(session: SessionState, uri: str, caller: Caller) -> ResourceContents | ToolFailure:
+async def read_resource(
+    session: SessionState, uri: str, caller: Caller, log: LogWish | None = None
+) -> ResourceContents | ToolFailure:
     """Read a resource of the agent; a long text is cut as a tool's result."""
     access = accessible(session, caller)
     server = access if isinstance(access, ToolFailure) else access.server_of(uri)
@@ -34,7 +37,7 @@ async def read_resource(session: SessionState, uri: str, caller: Caller) -> Reso
         return not_found(session, "resource", uri)
     if isinstance(server, ToolFailure):
         return server
-    answer = await request(session, server, "resources/read", uri, {"uri": uri}, caller)
+    answer = await request(session, server, "resources/read", uri, {"uri": uri}, caller, log)
     if isinstance(answer, ToolFailure):
         return answer
     contents = answer["contents"]
@@ -47,7 +50,11 @@ async def read_resource(session: SessionState, uri: str, caller: Caller) -> Reso
 
 
 async def get_prompt(
-    session: SessionState, name: str, arguments: Mapping[str, str] | None, caller: Caller
+    session: SessionState,
+    name: str,
+    arguments: Mapping[str, str] | None,
+    caller: Caller,
+    log: LogWish | None = None,
 ) -> PromptMessages | ToolFailure:
     """Fill a prompt of the agent; long texts are cut as in a tool's result."""
     access = accessible(session, caller)
@@ -58,7 +65,7 @@ async def get_prompt(
         return not_found(session, "prompt", name)
     server, own = prompt
     params = {"name": own, **({} if arguments is None else {"arguments": dict(arguments)})}
-    answer = await request(session, server, "prompts/get", own, params, caller)
+    answer = await request(session, server, "prompts/get", own, params, caller, log)
     if isinstance(answer, ToolFailure):
         return answer
     messages = answer["messages"]
@@ -142,9 +149,18 @@ def not_found(session: SessionState, kind: str, name: str) -> ToolFailure:
 
 
 async def request(
-    session: SessionState, server: str, method: str, subject: str, params: Mapping[str, Any], caller: Caller
+    session: SessionState,
+    server: str,
+    method: str,
+    subject: str,
+    params: Mapping[str, Any],
+    caller: Caller,
+    log: LogWish | None = None,
 ) -> Mapping[str, Any] | ToolFailure:
-    """Send a request to a server as a call is sent, and return its answer in wire form."""
+    """Send a request to a server as a call is sent, and return its answer in wire form.
+
+    `log` are the log messages that the caller wants, by default those of the session.
+    """
     admitted = session.runtime.quotas.admit(session.agent.name, caller.tenant, session.profile)
     if isinstance(admitted, ToolFailure):
         return admitted
@@ -157,7 +173,7 @@ async def request(
             caller=caller,
             profile=session.profile,
             method=method,
-            log=session.log,
+            log=log or session.log,
         )
     finally:
         admitted.end(0)

@@ -211,9 +211,15 @@ class ClientSession:
             self.under_way.remove(call)
 
     async def _request(self, call: RunningCall) -> Any:
-        if call.method == "resources/read":
-            return await self.session.read_resource(call.tool)
-        return await self.session.get_prompt(call.tool, call.arguments)
+        with messages_of(call, self._wanted_level(call)) as messages:
+            log = None if messages is None else messages.log
+            if call.method == "resources/read":
+                outcome: Any = await self.session.read_resource(call.tool, log=log)
+            else:
+                outcome = await self.session.get_prompt(call.tool, call.arguments, log=log)
+            if messages is not None:
+                await messages.drain()
+        return outcome
 
     async def _call(self, call: RunningCall) -> ToolResult | ToolFailure:
         name = call.tool

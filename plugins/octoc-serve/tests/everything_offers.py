@@ -464,7 +464,9 @@ for fixed, parts in FIXED_PROMPTS.items():
 
 @prompt("arg1", "arg2")
 async def prompt_with_arguments(call: Call) -> list[Part]:
-    """Repeats its arguments."""
+    """Repeats its arguments, and logs a message for `logged`."""
+    if call.arguments["arg1"] == "logged":
+        await call.log("a prompt")
     return [text(f"Prompt with arguments: arg1='{call.arguments['arg1']}', arg2='{call.arguments['arg2']}'")]
 
 

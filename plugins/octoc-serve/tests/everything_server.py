@@ -34,13 +34,15 @@ RESOURCES: Mapping[str, tuple[str, str, str]] = {
 BEFORE, BEHIND = "test://template/", "/data"
 
 
-async def read(_: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-    """Read a resource."""
+async def read(context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+    """Read a resource. That of the template for `logged` logs a message."""
     uri = str(params.uri)
     if uri in RESOURCES:
         _, mime, inside = RESOURCES[uri]
     elif uri.startswith(BEFORE) and uri.endswith(BEHIND):
         number = uri.removeprefix(BEFORE).removesuffix(BEHIND)
+        if number == "logged":
+            await Call(context, {}, {}, None).log("a read")
         mime = "application/json"
         inside = json.dumps({"id": number, "templateTest": True, "data": f"Data for ID: {number}"})
     else:

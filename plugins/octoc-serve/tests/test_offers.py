@@ -204,6 +204,26 @@ def test_a_client_gets_the_log_messages_that_it_wants(
     run(scenario)
 
 
+@in_both_eras
+def test_a_client_gets_the_log_messages_of_reads_and_prompts(
+    run: Run, gateway_of: Any, connect: Callable[..., Any], era: str
+) -> None:
+    """What a backend logs while it reads a resource or fills a prompt comes before the answer."""
+    logged: list[tuple[str, str]] = []
+
+    async def hear(params: Any) -> None:
+        logged.append((params.logger, params.data))
+
+    async def scenario() -> None:
+        wish: Any = {} if era == "handshake" else {"meta": {LOG_LEVEL_META_KEY: "info"}}
+        async with connect(era, gateway_of("all"), logging_callback=hear) as heard:
+            await heard.client.read_resource("test://template/logged/data", **wish)
+            await heard.client.get_prompt("test_prompt_with_arguments", {"arg1": "logged", "arg2": ""}, **wish)
+            assert logged == [("everything", "a read"), ("everything", "a prompt")]
+
+    run(scenario)
+
+
 def test_a_client_of_the_modern_era_hears_of_changes(run: Run, gateway_of: Any, connect: Callable[..., Any]) -> None:
     """Its event stream has the news of the resources that it names, and of no other one."""
 
