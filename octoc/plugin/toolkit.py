@@ -8,6 +8,7 @@ from octoc.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from octoc.addresses import is_loopback, origin
+    from octoc.caller import CALLER
     from octoc.diagnostics.render import escape
     from octoc.diagnostics.suggest import did_you_mean, near_names
     from octoc.installation import install_command
@@ -36,6 +37,7 @@ else:
         __name__,
         {
             "octoc.addresses": "is_loopback origin",
+            "octoc.caller": "CALLER",
             "octoc.diagnostics.render": "escape",
             "octoc.diagnostics.suggest": "did_you_mean near_names",
             "octoc.installation": "install_command",
@@ -57,6 +59,7 @@ else:
     )
 
 __all__ = [
+    "CALLER",
     "LARGE_BYTES",
     "MAX_ELEMENTS",
     "MAX_LISTING_ELEMENTS",

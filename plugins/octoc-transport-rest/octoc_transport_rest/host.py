@@ -12,7 +12,6 @@ import hmac
 import logging
 import re
 from collections.abc import Iterable
-from contextvars import ContextVar
 from http import HTTPStatus
 from typing import Any
 
@@ -20,7 +19,7 @@ import attrs
 
 from octoc import __version__
 from octoc.plugin import Caller, PythonTool
-from octoc.plugin.toolkit import is_loopback
+from octoc.plugin.toolkit import CALLER, is_loopback
 from octoc_transport_rest.endpoint import CORRELATION, TENANT, USER
 from octoc_transport_rest.host_tools import INTERNAL, HostTools, PythonTools, RegistryTools, ToolHost, dump
 from octoc_transport_rest.http import MAX_HEAD_BYTES, RefusedError, Request, read_body, read_head, response
@@ -32,7 +31,6 @@ MAX_CONNECTIONS = 100
 LINGER_S = 1.0
 CALL_S = 30.0
 
-_CALLER: ContextVar[Caller] = ContextVar("octoc_transport_rest_caller", default=Caller())  # noqa: B039  # it is frozen
 _CALL = re.compile(r"/tool/([^/]+)/call")
 
 
@@ -46,11 +44,6 @@ class HostLimits:
     call_s: float | None = None
     """None means 30 s for functions, and a registry's own limits for its tools."""
     write_s: float = 30.0
-
-
-def caller() -> Caller:
-    """Return the caller of the running tool: the tenant, correlation id and user that the client sent."""
-    return _CALLER.get()
 
 
 async def serve(
@@ -209,7 +202,7 @@ class RestHost:
 
     async def _call(self, name: str, request: Request, content: bytes, caller: Caller) -> bytes:
         limit = asyncio.timeout(self._limits.call_s)
-        _CALLER.set(caller)
+        CALLER.set(caller)
         try:
             async with limit:
                 return await self._tools.call(name, lambda: _arguments(request, content), caller)

@@ -9,10 +9,10 @@ from typing import Any
 from click.testing import CliRunner, Result
 
 from octoc.cli import root as cli
-from octoc.plugin import Caller, PythonTool, ToolFailure, ToolResult, load_plugins
+from octoc.plugin import Caller, PythonTool, ToolFailure, ToolResult, current_caller, load_plugins
 from octoc.runtime import Runtime, Session
 from octoc.testing import WorkspaceBuilder
-from octoc_transport_rest.host import caller, serve
+from octoc_transport_rest.host import serve
 
 TOKEN = "let-me-in-please"
 ORDER = {"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]}
@@ -20,7 +20,7 @@ ORDER = {"type": "object", "properties": {"id": {"type": "integer"}}, "required"
 
 def _orders(seen: list[Caller]) -> PythonTool:
     def find(arguments: Mapping[str, Any]) -> dict[str, Any]:
-        seen.append(caller())
+        seen.append(current_caller())
         return {"id": arguments["id"], "state": "paid"}
 
     return PythonTool(name="find_order", description="Finds an order by its number", input_schema=ORDER, handler=find)
