@@ -201,7 +201,7 @@ def test_pin_says_what_changed(octoc: Run, workspace: Path, dump: Path) -> None:
 
 def test_pin_goes_on_after_a_server_that_fails(octoc: Run, workspace: Path) -> None:
     """A server that does not start is reported, the others are pinned, and the exit status is 1."""
-    done = octoc("pin", "--workspace", str(workspace))
+    done = octoc("pin", "--yes", "--workspace", str(workspace))
     assert done.status == 1
     assert done.out == "time: 2 tools, new\n"
     assert "error[OCT544] pin-failed: server `notes` could not be pinned: " in done.err
@@ -210,7 +210,7 @@ def test_pin_goes_on_after_a_server_that_fails(octoc: Run, workspace: Path) -> N
 
 def test_pin_as_json(octoc: Run, workspace: Path) -> None:
     """With --json stdout is one object with the servers that were pinned and the diagnostics."""
-    found = json.loads(octoc("pin", "--workspace", str(workspace), "--json").out)
+    found = json.loads(octoc("pin", "--yes", "--workspace", str(workspace), "--json").out)
     assert [(one["name"], one["tools"], one["new"]) for one in found["servers"]] == [("time", 2, True)]
     assert [one["code"] for one in found["diagnostics"]] == ["OCT544"]
 

@@ -68,7 +68,7 @@ def recorded(octoc: Run, tmp_path: Path) -> Callable[..., Path]:
 
     def record(*tools: Mapping[str, Any]) -> Path:
         (folder / "tools.json").write_text(json.dumps(tools), encoding="utf-8")
-        done = octoc("pin", "--workspace", str(folder))
+        done = octoc("pin", "--yes", "--workspace", str(folder))
         assert done.status == 0, done.err
         done = octoc("build", "--workspace", str(folder))
         assert done.status == 0, done.err

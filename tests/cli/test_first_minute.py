@@ -85,7 +85,7 @@ def test_a_client_s_file_is_enough_to_call_a_tool(
     dialect, pattern = next((one, pattern) for one, pattern in CLIENTS if one.name == name)
     write(tmp_path, dialect, pattern, str(python_server("mcp-server-time")))
     monkeypatch.chdir(tmp_path)
-    for words in (["check"], ["pin"], ["build"]):
+    for words in (["check"], ["pin", "--yes"], ["build"]):
         done = octoc(*words)
         assert done.status == 0, (words, done)
     assert "clock/convert_time" in octoc("find", "convert time").out

@@ -18,7 +18,7 @@ DENY = '[[deny]]\nagents = "cfo"\nresources = "docs/docs://logo"\n'
 def test_pin_records_offers_and_what_changed(octoc: Run, tmp_path: Path) -> None:
     """A snapshot has the server's resources, templates, prompts and features, and a later pin says what changed."""
     WorkspaceBuilder(tmp_path).server("docs", sys.executable, str(SERVER)).write()
-    done = octoc("pin", "docs", "--workspace", str(tmp_path))
+    done = octoc("pin", "docs", "--yes", "--workspace", str(tmp_path))
     assert (done.status, done.out) == (0, "docs: 1 tool, 2 resources, 1 template, 2 prompts, new\n"), done.err
     path = tmp_path / "snapshots" / "docs.json"
     recorded = json.loads(path.read_text("utf-8"))
@@ -29,11 +29,10 @@ def test_pin_records_offers_and_what_changed(octoc: Run, tmp_path: Path) -> None
     recorded["resources"][0]["uri"] = "docs://older"
     recorded["prompts"][0]["arguments"][0]["required"] = False
     path.write_text(json.dumps(recorded), "utf-8")
-    again = octoc("pin", "docs", "--workspace", str(tmp_path))
+    again = octoc("pin", "docs", "--yes", "--workspace", str(tmp_path))
     assert again.status == 0
     for line in (
-        "widening: `resource docs://readme` added",
-        "breaking: `resource docs://older` removed",
+        "breaking: `resource docs://older` moved to `docs://readme`",
         "breaking: `prompt greet` argument `who` is required",
     ):
         assert line in again.out + again.err

@@ -29,8 +29,14 @@ for line in sys.stdin:
         if sys.argv[1] == "slow":
             Path("asked").write_text("yes")
             time.sleep(600)
+        if sys.argv[1].startswith("meeting"):
+            Path(sys.argv[1]).touch()
+            while len(list(Path().glob("meeting-*"))) < 20:
+                time.sleep(0.05)
         names = ["one", ""] if sys.argv[1] == "unnamed" else ["one"]
         answer["result"] = {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in names]}
+        if sys.argv[1] == "listed":
+            answer["result"]["tools"] = json.loads(Path("tools.json").read_text())
     else:
         answer["error"] = {"code": -32601, "message": "no"}
     print(json.dumps(answer), flush=True)
@@ -63,7 +69,7 @@ def test_an_interrupt_keeps_the_answers_that_are_there(tmp_path: Path) -> None:
     """Interrupted, the command keeps what servers answered, names the one it waits for, and exits with 2."""
     folder = workspace(tmp_path / "ws", "quick", "slow")
     terminal, stderr = os.openpty()
-    command = [sys.executable, "-m", "octoc", "pin"]
+    command = [sys.executable, "-m", "octoc", "pin", "--yes"]
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=stderr, text=True) as pinning:
         os.close(stderr)
         wait_for(folder / "asked", folder / "snapshots" / "quick.json")
@@ -81,17 +87,17 @@ def test_a_workspace_that_cannot_be_read_is_an_abnormal_end(octoc: Run, tmp_path
     """Where octoc.toml cannot be read, nothing is pinned and the exit status is 2."""
     folder = workspace(tmp_path / "ws", "quick")
     (folder / "octoc.toml").write_text("[workspace\n", encoding="utf-8")
-    assert octoc("pin", "--workspace", str(folder)).status == 2
+    assert octoc("pin", "--yes", "--workspace", str(folder)).status == 2
 
 
 def test_a_server_that_only_lacks_variables_is_listed(octoc: Run, tmp_path: Path) -> None:
     """A missing variable is a warning that names it; with --strict the command fails."""
     folder = workspace(tmp_path / "ws", "quick", "needy")
-    done = octoc("pin", "--workspace", str(folder))
+    done = octoc("pin", "--yes", "--workspace", str(folder))
     assert (done.status, done.out) == (0, "quick: 1 tool, new\n"), done.err
     assert "warning[OCT544] pin-failed: server `needy` could not be pinned" in done.err
     assert "`OCTOC_TEST_NOT_SET`, which is not set" in done.err
-    strict = octoc("pin", "--strict", "--workspace", str(folder))
+    strict = octoc("pin", "--yes", "--strict", "--workspace", str(folder))
     assert strict.status == 1
     assert "error[OCT544]" in strict.err
 
@@ -99,7 +105,7 @@ def test_a_server_that_only_lacks_variables_is_listed(octoc: Run, tmp_path: Path
 def test_a_tool_that_was_left_out_stays_a_finding(octoc: Run, tmp_path: Path) -> None:
     """Each check names a tool that has no usable name, not only the command that pinned its server."""
     folder = workspace(tmp_path / "ws", "unnamed")
-    assert octoc("pin", "--workspace", str(folder)).status == 0
+    assert octoc("pin", "--yes", "--workspace", str(folder)).status == 0
     for _ in range(2):
         found = json.loads(octoc("check", "--json", "--workspace", str(folder)).out)
         (left_out,) = (one for one in found if one["code"] == "OCT316")
@@ -112,6 +118,105 @@ def test_production_sends_nothing_over_plain_http(octoc: Run, tmp_path: Path) ->
     folder = workspace(tmp_path / "ws", mode="production")
     server = {"type": "http", "url": "http://mcp.invalid/mcp"}
     (folder / ".mcp.json").write_text(json.dumps({"mcpServers": {"web": server}}), encoding="utf-8")
-    done = octoc("pin", "--workspace", str(folder))
+    done = octoc("pin", "--yes", "--workspace", str(folder))
     assert done.status == 1
     assert "which production mode refuses" in done.err
+
+
+def tools_of(folder: Path, **schemas: object) -> None:
+    """Have the server of `listed` list tools with these input schemas."""
+    listed = [{"name": name, "inputSchema": schema} for name, schema in schemas.items()]
+    (folder / "tools.json").write_text(json.dumps(listed), encoding="utf-8")
+
+
+def test_a_command_that_was_not_approved_is_not_started(
+    octoc: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a terminal pin names the command and starts nothing; --yes approves it, until the command changes."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    folder = workspace(tmp_path / "ws", "quick")
+    here = ("--workspace", str(folder))
+    done = octoc("pin", *here)
+    assert (done.status, done.out) == (1, "")
+    assert "error[OCT791] command-not-approved: server `quick` was not started" in done.err
+    assert "server.py quick" in done.err
+    found = json.loads(octoc("pin", "--json", *here).out)
+    assert [one["code"] for one in found["diagnostics"]] == ["OCT791"]
+    assert not (folder / "snapshots").exists()
+    assert octoc("pin", "--yes", *here).status == 0
+    assert octoc("pin", *here).out == "quick: 1 tool, unchanged\n"
+    workspace(folder, "quick", "unnamed")
+    done = octoc("pin", *here)
+    assert (done.status, done.out) == (1, "quick: 1 tool, unchanged\n")
+    assert "server `unnamed` was not started" in done.err
+    other = workspace(tmp_path / "other", "quick")
+    assert octoc("pin", "--workspace", str(other)).status == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_a_terminal_is_asked_before_a_command_starts(tmp_path: Path) -> None:
+    """On a terminal pin shows each command line and asks; `n` starts nothing, and `y` is remembered."""
+    folder = workspace(tmp_path / "ws", "quick")
+    env = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
+    for answer, status, out in (("n", 1, ""), ("y", 0, "quick: 1 tool, new\n"), ("", 0, "quick: 1 tool, unchanged\n")):
+        terminal, end = os.openpty()
+        os.write(terminal, f"{answer}\n".encode())
+        command = [sys.executable, "-m", "octoc", "pin"]
+        done = subprocess.run(
+            command, cwd=folder, stdin=end, stdout=subprocess.PIPE, stderr=end, text=True, env=env, check=False
+        )
+        os.close(end)
+        shown = os.read(terminal, 65536).decode()
+        os.close(terminal)
+        assert (done.returncode, done.stdout) == (status, out), shown
+        assert ("server.py quick" in shown) == bool(answer)
+
+
+def test_check_compares_live_servers_with_their_snapshots(octoc: Run, tmp_path: Path) -> None:
+    """The exit status is 0 without a change, 1 with one and 2 where a server does not answer; nothing is written."""
+    folder = workspace(tmp_path / "ws", "listed")
+    here = ("--workspace", str(folder))
+    tools_of(folder, read={"type": "object"}, send={"type": "object"})
+    assert octoc("pin", "--yes", *here).status == 0
+    recorded = (folder / "snapshots" / "listed.json").read_bytes()
+    assert octoc("pin", "--check", *here).status == 0
+    tools_of(folder, read={"type": "object", "properties": {"path": {}}, "required": ["path"]})
+    done = octoc("pin", "--check", *here)
+    assert done.status == 1
+    assert "breaking: listed/read argument `path` added, and required (parameter-required-added)" in done.out
+    assert "breaking: listed/send removed (tool-removed)" in done.out
+    found = json.loads(octoc("pin", "--check", "--json", *here).out)
+    assert found["counts"]["breaking"] == 2
+    (folder / "tools.json").write_text("no JSON", encoding="utf-8")
+    assert octoc("pin", "--check", *here).status == 2
+    assert (folder / "snapshots" / "listed.json").read_bytes() == recorded
+
+
+def test_an_approved_tool_is_recorded_alone(octoc: Run, tmp_path: Path) -> None:
+    """--approve shows a change and records it with --yes; without a terminal and --yes nothing is recorded."""
+    folder = workspace(tmp_path / "ws", "listed")
+    here = ("--workspace", str(folder))
+    tools_of(folder, read={"type": "object"}, send={"type": "object"})
+    assert octoc("pin", "--yes", *here).status == 0
+    tools_of(folder, read={"type": "object", "title": "R"}, send={"type": "object", "title": "S"})
+    done = octoc("pin", "--approve", "listed/read", *here)
+    assert done.status == 1
+    assert "wording: listed/read arguments: description changed (schema-text-changed)" in done.err
+    assert "error[OCT792] pin-not-approved" in done.err
+    found = json.loads(octoc("pin", "--approve", "listed/read", "--json", *here).out)
+    assert [one["code"] for one in found["diagnostics"]] == ["OCT792"]
+    assert octoc("pin", "--approve", "listed/read", "--yes", *here).status == 0
+    left = octoc("pin", "--check", *here)
+    assert left.status == 1
+    assert "listed/read" not in left.out
+    assert "listed/send" in left.out
+    assert octoc("pin", "--approve", "listed", "--yes", *here).status == 0
+    assert octoc("pin", "--check", *here).status == 0
+    assert octoc("pin", "--approve", "listed", *here).status == 0
+
+
+def test_many_slow_servers_start_at_the_same_time(octoc: Run, tmp_path: Path) -> None:
+    """Twenty servers that answer only when all of them run are all recorded."""
+    folder = workspace(tmp_path / "ws", *(f"meeting-{number}" for number in range(20)))
+    done = octoc("pin", "--yes", "--workspace", str(folder))
+    assert (done.status, len(done.out.splitlines())) == (0, 20), done.err

@@ -431,7 +431,7 @@ def test_find_in_a_folder_with_only_an_mcp_file(
     servers = {"time": {"command": str(python_server("mcp-server-time"))}}
     (tmp_path / ".mcp.json").write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    assert octoc("pin").status == 0
+    assert octoc("pin", "--yes").status == 0
     assert json.loads(octoc("find", "current time", "--json").out)[0]["name"] == "time/get_current_time"
     done = octoc("call", "get_current_time", '{"timezone": "UTC"}')
     assert (done.status, json.loads(done.out)["timezone"]) == (0, "UTC")

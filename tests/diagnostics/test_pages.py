@@ -48,7 +48,7 @@ NOT_SHOWN: Mapping[str, str] = {
     "OCT424": "needs the sentence encoder, which a check does not run",
     "OCT436": "needs the sentence encoder, which a check does not run",
     **dict.fromkeys((f"OCT{number}" for number in (*range(501, 519), 523)), _LOCK),
-    **dict.fromkeys((f"OCT{number}" for number in range(540, 546)), _PIN),
+    **dict.fromkeys((f"OCT{number}" for number in (*range(540, 546), 791, 792)), _PIN),
     **dict.fromkeys((f"OCT{number}" for number in range(601, 609)), _BUNDLE),
     **dict.fromkeys((f"OCT{number}" for number in (701, 702, *range(704, 708))), _ENCODER),
     "OCT782": _ENCODER,

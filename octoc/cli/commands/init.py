@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     metavar="DIR",
     help="The folder. Default: this one.",
 )
-@click.option("--pin/--no-pin", default=None, help="Record the servers' tools now. Default: ask on a terminal.")
+@click.option(
+    "--pin/--no-pin", default=None, help="Start the servers and record their tools now. Default: ask on a terminal."
+)
 @click.pass_context
 def command(ctx: click.Context, origin: Path | None, source: str | None, workspace: Path, pin: bool | None) -> int:
     """Write an octoc.toml for this folder.
@@ -54,6 +56,7 @@ def command(ctx: click.Context, origin: Path | None, source: str | None, workspa
         has_servers = _write_found(folder, source, origin)
     status = 0
     if has_servers:
+        is_explicit = pin is True
         if pin is None:
             # Ask only on a terminal, because servers are started only with consent.
             pin = (
@@ -64,7 +67,7 @@ def command(ctx: click.Context, origin: Path | None, source: str | None, workspa
         if pin:
             from octoc.cli.commands.pin import command as pin_command
 
-            status = ctx.invoke(pin_command, servers=(), dump=None, workspace=folder)
+            status = ctx.invoke(pin_command, servers=(), dump=None, workspace=folder, yes=is_explicit)
     first = "octoc check, then octoc build" if source == "octopus" else "octoc build"
     is_pinned = (pin and not status) or not has_servers
     click.echo(f"next: {first}" if is_pinned else f"next: octoc pin, then {first}")

@@ -47,6 +47,15 @@ class _Recorded:
     help="Read a recorded answer to tools/list instead of starting a server.",
 )
 @click.option("--strict", is_flag=True, help="Also fail when a server lacks variables.")
+@click.option("--check", "checks", is_flag=True, help="Only compare the servers with their snapshots.")
+@click.option(
+    "--approve",
+    "approvals",
+    multiple=True,
+    metavar="SERVER[/TOOL]",
+    help="Show what changed of a server or a tool, ask, and record it. May be repeated.",
+)
+@click.option("--yes", is_flag=True, help="Start commands, and record changes of --approve, without a question.")
 @workspace_option
 @no_cache_option
 @format_options("full", "concise", "json")
@@ -57,20 +66,29 @@ def command(
     output_format: str,
     *,
     strict: bool,
+    checks: bool,
+    approvals: tuple[str, ...],
+    yes: bool,
     no_cache: bool,
 ) -> int:
     """Record the tools of servers.
 
-    octoc starts each SERVER, or every server, asks for its tools, and writes each answer to snapshots/ at once. With
-    --from no server is started: FILE is recorded for SERVER, or for every server whose command runs the package of
-    FILE. The exit status is 1 if a server could not be pinned, and 2 if the workspace cannot be read. A server that
+    octoc starts each SERVER, or every server, asks for its tools, and writes each answer to snapshots/ at once. Before
+    it first starts a command line of a workspace it asks; without a terminal it starts only those that you approved.
+    With --from no server is started: FILE is recorded for SERVER, or for every server whose command runs the package
+    of FILE. The exit status is 1 if a server could not be pinned, and 2 if the workspace cannot be read. A server that
     only lacks variables is listed; with --strict it fails the command.
+
+    --check writes nothing and shows what changed since the servers were recorded. The exit status is then 0 if nothing
+    did, 1 if something did, and 2 if a server did not answer.
     """
     from octoc.cli.report import exit_status, print_diagnostics
     from octoc.cli.workspace import workspace_root
 
     if dump is not None and len(servers) > 1:
         raise click.UsageError("with --from, name at most one server")
+    if (dump is not None) + checks + bool(approvals) > 1 or (approvals and servers):
+        raise click.UsageError("--from, --check and --approve exclude each other; --approve names the servers itself")
     root = workspace_root(workspace)
     from octoc.compiler.read.spans import SpanIndex
     from octoc.compiler.read.text import text_reader
@@ -92,8 +110,13 @@ def command(
 
         if not servers and not connectable(build.resolved.servers):
             click.echo("the workspace has no server to pin", err=True)
-        pinning = _Pinning(root=root, plugins=plugins, sink=sink, strict=strict)
-        interrupted = _pin_live(build, servers, pinning)
+        pinning = _Pinning(root=root, plugins=plugins, sink=sink, strict=strict, is_held=checks or bool(approvals))
+        names = servers or tuple(dict.fromkeys(name.partition("/")[0] for name in approvals))
+        interrupted = _pin_live(build, names, pinning, yes=yes)
+        if checks:
+            return _checked(pinning, output_format)
+        for name in approvals:
+            _approve(pinning, name, yes=yes)
         recorded = pinning.recorded
     else:
         interrupted = False
@@ -111,18 +134,19 @@ def command(
 
 @attrs.define(kw_only=True)
 class _Pinning:
-    """Writes the answers of servers as they come in."""
+    """Writes the answers of servers as they come in; with `is_held` it only collects them in `answers`."""
 
     root: Path
     plugins: Plugins
     sink: DiagnosticSink
     strict: bool
+    is_held: bool = False
     recorded: list[_Recorded] = attrs.field(factory=list)
+    answers: dict[str, tuple[Server, ServerListing]] = attrs.field(factory=dict)
 
     def take(self, server: Server, answer: ServerListing | NotPinned) -> None:
         """Write the snapshot of a server, or report why it has none."""
-        from octoc.compiler.pin.packages import package_of
-        from octoc.compiler.pin.record import NotPinned, write_snapshot
+        from octoc.compiler.pin.record import NotPinned
         from octoc.diagnostics.rule import Severity
         from octoc.diagnostics.rules.lock import PIN_FAILED
 
@@ -136,15 +160,64 @@ class _Pinning:
                 help=f"{'set what it needs' if answer.needs else 'correct it'}, then run `octoc pin {server.name}`",
                 severity=Severity.WARNING if lacks_only else None,
             )
-            return
+        elif self.is_held:
+            self.answers[server.name] = (server, answer)
+        else:
+            self.write(server, answer)
+
+    def write(self, server: Server, answer: ServerListing) -> None:
+        """Write the snapshot of a server."""
+        from octoc.compiler.pin.packages import package_of
+        from octoc.compiler.pin.record import write_snapshot
+
         package = package_of(server.command, server.args) if server.command else None
         pinned = write_snapshot(self.root, server, answer, None if package is None else str(package), self.sink)
         if pinned is not None:
             self.recorded.append(_Recorded(server=server.name, listing=answer, pinned=pinned))
 
 
-def _pin_live(build: Build, names: Sequence[str], pinning: _Pinning) -> bool:
+def _checked(pinning: _Pinning, output_format: str) -> int:
+    """Show what changed since servers were recorded, and return the exit status."""
+    from octoc.cli.diff_report import rendered
+    from octoc.cli.pin_review import live_diff
+    from octoc.cli.report import print_diagnostics
+    from octoc.compiler.pin.record import recorded_listing
+
+    root = pinning.root
+    found = live_diff(root, {name: (recorded_listing(root, name), one) for name, (_, one) in pinning.answers.items()})
+    click.echo(rendered(found, output_format), nl=False)
+    if pinning.sink.diagnostics:
+        print_diagnostics(pinning.sink.diagnostics, root, output_format="full", verbose=False, err=True)
+        return 2
+    return int(bool(found))
+
+
+def _approve(pinning: _Pinning, named: str, *, yes: bool) -> None:
+    """Show what changed of a server or one of its tools, and record it if the user approves it."""
+    from octoc.cli.pin_review import accepted
+    from octoc.compiler.pin.record import recorded_listing
+    from octoc.diagnostics.rules.lock import PIN_NOT_APPROVED
+
+    name, _, tool = named.partition("/")
+    if name not in pinning.answers:
+        return  # the reason was reported
+    server, answer = pinning.answers[name]
+    before = recorded_listing(pinning.root, name)
+    listing, is_same = accepted(pinning.root, name, before, answer, tool, yes=yes)
+    if listing is not None:
+        pinning.write(server, listing)
+    elif not is_same:
+        pinning.sink.report(
+            PIN_NOT_APPROVED,
+            f"the change of `{named}` is not recorded, as it was not approved",
+            at=server.place,
+            help=f"run `octoc pin --approve {named}` in a terminal, or add `--yes` after you read the change",
+        )
+
+
+def _pin_live(build: Build, names: Sequence[str], pinning: _Pinning, *, yes: bool) -> bool:
     """Ask the servers and write their answers; return whether the user interrupted it."""
+    from octoc.cli.pin_review import approved
     from octoc.cli.progress import ProgressLine
     from octoc.cli.run_async import run
     from octoc.compiler.pin.live import LiveServers, connectable
@@ -152,6 +225,7 @@ def _pin_live(build: Build, names: Sequence[str], pinning: _Pinning) -> bool:
 
     servers = build.resolved.servers
     chosen = named_servers(names, servers, pinning.sink) if names else connectable(servers)
+    chosen = approved(pinning.root, chosen, pinning.sink, yes=yes)
     production = build.settings.mode == "production"
     live = LiveServers(servers=chosen, plugins=pinning.plugins, folder=pinning.root, production=production)
     interrupted = False

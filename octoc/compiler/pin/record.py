@@ -207,7 +207,7 @@ def write_snapshot(
     """
     name = snapshot_file_name(server.name)
     path = root / FOLDER / name
-    old = _old(path)
+    old = recorded_listing(root, server.name)
     try:
         text = snapshot_text(server=server.name, definition=server.definition, package=package, listing=listing)
         write_if_changed(path, text.encode("utf-8"))
@@ -222,8 +222,9 @@ def write_snapshot(
     return Pinned(path=path, changes=() if old is None else listing_changes(old, listing), is_new=old is None)
 
 
-def _old(path: Path) -> ServerListing | None:
+def recorded_listing(root: Path, server: str) -> ServerListing | None:
+    """Return what the snapshot of a server recorded, to compare with; None without a usable one."""
     try:
-        return listing_of_snapshot(regular_bytes(path).decode("utf-8"))
+        return listing_of_snapshot(regular_bytes(root / FOLDER / snapshot_file_name(server)).decode("utf-8"))
     except (OSError, UnicodeDecodeError):
-        return None  # nothing to compare with
+        return None

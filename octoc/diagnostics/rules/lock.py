@@ -49,3 +49,7 @@ PIN_NO_MATCH = rule("OCT542", "pin-no-match", "A recorded dump is of a package t
 PIN_UNKNOWN_SERVER = rule("OCT543", "pin-unknown-server", "A server that should be pinned is not defined.")
 PIN_FAILED = rule("OCT544", "pin-failed", "A server did not list its tools, so its snapshot is unchanged.")
 SNAPSHOT_NOT_WRITTEN = rule("OCT545", "snapshot-not-written", "A snapshot could not be written.")
+COMMAND_NOT_APPROVED = rule(
+    "OCT791", "command-not-approved", "`octoc pin` did not start a command line that you have not approved."
+)
+PIN_NOT_APPROVED = rule("OCT792", "pin-not-approved", "A change of a server was shown, and not approved.")

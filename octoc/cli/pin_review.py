@@ -1,0 +1,112 @@
+"""What `octoc pin` asks its user: which commands it may start, and which changes of servers become recorded."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import attrs
+import click
+
+from octoc.cli.diff_report import rendered
+from octoc.diagnostics.render import escape
+from octoc.masking import mask_values
+
+if TYPE_CHECKING:
+    from octoc.compiler.model.resolved import Server
+    from octoc.diagnostics.model import DiagnosticSink
+    from octoc.pins.diff import Diff
+    from octoc.pins.sides import AgentReach
+    from octoc.results import ServerListing
+
+
+def approved(root: Path, servers: Sequence[Server], sink: DiagnosticSink, *, yes: bool) -> tuple[Server, ...]:
+    """Return the servers that may be started: ask about those that are new, or report them without a terminal."""
+    from octoc.compiler.pin.approval import approve, command_line, unapproved
+    from octoc.diagnostics.rules.lock import COMMAND_NOT_APPROVED
+
+    asked = unapproved(root, servers)
+    lines = {server.name: escape(mask_values(command_line(server))) for server in asked}
+    if not asked:
+        return tuple(servers)
+    is_approved = yes
+    if not yes and _has_terminal():
+        click.echo("octoc starts these commands for the first time in this workspace:", err=True)
+        for name, line in lines.items():
+            click.echo(f"  {escape(name)}: {line}", err=True)
+        is_approved = click.confirm("start them?", err=True)
+    if is_approved:
+        try:
+            approve(root, asked)
+        except OSError as error:
+            click.echo(f"the approval could not be kept: {error.strerror}", err=True)
+        return tuple(servers)
+    for server in asked:
+        sink.report(
+            COMMAND_NOT_APPROVED,
+            f"server `{server.name}` was not started, as its command is not approved: `{lines[server.name]}`",
+            at=server.place,
+            help="run `octoc pin` in a terminal and answer its question, or `octoc pin --yes`",
+        )
+    return tuple(server for server in servers if server.name not in lines)
+
+
+Pair = tuple["ServerListing | None", "ServerListing"]
+"""What is recorded of a server, and what it lists now."""
+
+
+def live_diff(root: Path, servers: Mapping[str, Pair], tool: str = "") -> Diff:
+    """Return what differs between records and live servers; of one tool if it is named."""
+    from octoc.pins.diff import diff
+    from octoc.pins.sides import Side, records_of
+
+    agents = _agents(root)
+    sides = []
+    for index, name in enumerate(("recorded", "live")):
+        records = {server: records_of(one) for server, pair in servers.items() if (one := pair[index]) is not None}
+        if tool:
+            records = {
+                server: {subject: one for subject, one in records.get(server, {}).items() if subject == f"tool {tool}"}
+                for server in servers
+            }
+        sides.append(Side(name=name, servers=records, agents=agents))
+    return diff(*sides)
+
+
+def _agents(root: Path) -> dict[str, AgentReach] | None:
+    from octoc.compiler.pin.sides import SideError, side_of_lock
+    from octoc.compiler.workspace.paths import LOCK_FILE
+
+    try:
+        agents = side_of_lock(root / LOCK_FILE, LOCK_FILE).agents
+    except SideError:
+        return None
+    return None if agents is None else dict(agents)
+
+
+def accepted(
+    root: Path, server: str, before: ServerListing | None, after: ServerListing, tool: str, *, yes: bool
+) -> tuple[ServerListing | None, bool]:
+    """Show what changed, and return the listing to record: the new one, or the old one with one new tool.
+
+    The listing is None if the user does not approve the change, or if nothing changed; the second value tells which.
+    """
+    found = live_diff(root, {server: (before, after)}, tool)
+    click.echo(rendered(found, "full"), nl=False, err=True)
+    if not found:
+        return None, True
+    if not yes and not (_has_terminal() and click.confirm(f"record this of `{escape(server)}`?", err=True)):
+        return None, False
+    if not tool:
+        return after, False
+    new = {one.name: one for one in after.tools}
+    old = {one.name: one for one in (before.tools if before is not None else ())}
+    names = [name for name in old if name != tool or name in new] + [tool] * (tool in new and tool not in old)
+    tools = tuple(new[name] if name == tool else old[name] for name in names)
+    return attrs.evolve(before or attrs.evolve(after, offers=(), features=()), tools=tools), False
+
+
+def _has_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty()
