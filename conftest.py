@@ -1,5 +1,7 @@
 """Fixtures of every test, of octoc and of its plugins: snapshots, real inputs and real MCP servers."""
 
+from __future__ import annotations
+
 import difflib
 import itertools
 import os
@@ -8,10 +10,14 @@ import signal
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
+
+if TYPE_CHECKING:
+    from octoc.testing import AdapterFleet
 
 CHECKOUT = Path(__file__).resolve().parent
 
@@ -94,6 +100,18 @@ def python_server() -> Callable[[str], Path]:
         return program
 
     return find
+
+
+@pytest.fixture(scope="session")
+def adapter_fleet(tmp_path_factory: pytest.TempPathFactory) -> AdapterFleet:
+    """The agent that adapters of frameworks are tested with.
+
+    OCTOC_ADAPTER_FLEET names its folder where there is no compiler, as in the environments of `make adapters`.
+    """
+    from octoc.testing import AdapterFleet, build_adapter_fleet
+
+    folder = os.environ.get("OCTOC_ADAPTER_FLEET")
+    return AdapterFleet.in_folder(Path(folder)) if folder else build_adapter_fleet(tmp_path_factory.mktemp("fleet"))
 
 
 Snapshots = Callable[[str, Mapping[str, str]], None]

@@ -97,6 +97,9 @@ class Conversation:
         self._order = CallOrder()
         self._aged = AgedResults(session)
         self._taken: tuple[int, str] | None = None
+        """The last routed message: its place in the list that it was found in, and its text."""
+        self._is_waiting = False
+        """Whether nothing has been asked since that message, neither for tools nor for a call."""
         self._skills: dict[str, tuple[UsedSkill, ...]] = {}
         """Message of the user -> the skills that it uses."""
 
@@ -107,6 +110,7 @@ class Conversation:
 
     def tools(self) -> tuple[AdapterTool, ...]:
         """Return the tools for the next request: octoc's own ones, then the visible ones. Raises: BundleFileError."""
+        self._is_waiting = False
         block = self.session.tools(self._tool_format)
         if self._tool_format == "gemini":
             block = [tool for one in block for tool in one["functionDeclarations"]]
@@ -115,6 +119,8 @@ class Conversation:
     async def take(self, messages: Sequence[Message], format: str | None = None) -> Turn | None:  # noqa: A002  # the field's word
         """Route what the user said after the model's last message; None if there is nothing new.
 
+        A message that was taken stays taken, also by `take_text` or in a longer list until tools are asked for.
+
         Args:
             messages: the framework's whole list, before `shorten`.
             format: its shape, detected by default.
@@ -122,7 +128,10 @@ class Conversation:
         Raises: ValueError for an unknown format, UnknownNameError if a reload removed the agent.
         """
         new = new_text(messages, shape_of(messages, format))
-        if new is None or new == self._taken:
+        if new is None:
+            return None
+        if self._taken is not None and new[1] == self._taken[1] and (self._is_waiting or new[0] == self._taken[0]):
+            self._taken = new
             return None
         turn = await self._routed(new[1], text_of(messages[new[0]]))
         self._taken = new
@@ -130,11 +139,14 @@ class Conversation:
 
     async def take_text(self, text: str) -> Turn:
         """Route a new message of the user. Raises: UnknownNameError if a reload removed the agent."""
-        return await self._routed(text, text.strip())
+        turn = await self._routed(text, text.strip())
+        self._taken = (-1, text.strip())
+        return turn
 
     async def _routed(self, text: str, last_part: str) -> Turn:
         before = self.session.capabilities
         routing = await self.session.on_user_message(text)
+        self._is_waiting = True
         after = self.session.capabilities
         turn = Turn(
             text=text,
@@ -166,6 +178,7 @@ class Conversation:
         ) -> ToolResult | ToolFailure:
             return await self.session.call(name, arguments, on_progress=report, caller=caller, format=self._tool_format)
 
+        self._is_waiting = False
         profile = self.session.profile
         async with self._order.place(name):
             (outcome,) = await call_all(one, [(name, arguments)], profile=profile)

@@ -92,6 +92,8 @@ class AdapterFleet:
     WEATHER_MESSAGE: ClassVar = "what will the weather be in Oslo tomorrow?"
     INVOICES_MESSAGE: ClassVar = "which customer invoices are still unpaid this month?"
 
+    EMPTY_SCHEMA: ClassVar[Mapping[str, Any]] = {"type": "object", "properties": {}}
+
     bundle: Path
     direct_tools: int
     direct_tokens: int
@@ -111,7 +113,7 @@ class AdapterFleet:
 
     def empty_tool_tokens(self) -> int:
         """Return what `octoc build` counts for a tool without a name, a description and properties."""
-        empty = {"name": "", "description": "", "input_schema": {}}
+        empty = {"name": "", "description": "", "input_schema": self.EMPTY_SCHEMA}
         return len(json.dumps(empty, separators=(",", ":")))
 
 

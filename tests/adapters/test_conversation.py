@@ -14,15 +14,9 @@ from octoc.adapters.answers import answer_of
 from octoc.adapters.call_order import CallOrder
 from octoc.results import ContentPart, ToolResult
 from octoc.runtime import SlidingWindow
-from octoc.testing import AdapterFleet, WorkspaceBuilder, build_adapter_fleet
+from octoc.testing import AdapterFleet, WorkspaceBuilder
 
 Messages = list[dict[str, Any]]
-
-
-@pytest.fixture(scope="module")
-def fleet(tmp_path_factory: pytest.TempPathFactory) -> AdapterFleet:
-    """The bundle of the clerk."""
-    return build_adapter_fleet(tmp_path_factory.mktemp("fleet"))
 
 
 def talk(fleet: AdapterFleet, script: Callable[[Conversation], Awaitable[None]], **options: Any) -> None:
@@ -57,7 +51,7 @@ def result(number: int, text: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("tool_format", ["mcp", "anthropic", "openai", "openai-responses", "gemini"])
-def test_a_tool_is_the_same_in_each_format(fleet: AdapterFleet, tool_format: str) -> None:
+def test_a_tool_is_the_same_in_each_format(adapter_fleet: AdapterFleet, tool_format: str) -> None:
     """Name, description and schema do not depend on the provider's envelope, and the tool can be called."""
 
     async def script(conversation: Conversation) -> None:
@@ -66,10 +60,10 @@ def test_a_tool_is_the_same_in_each_format(fleet: AdapterFleet, tool_format: str
         assert note.parameters["properties"] == {"name": {"type": "string"}}
         assert (await note.call({"name": "tea"})).text == "tea: tea at four"
 
-    talk(fleet, script, tool_format=tool_format)
+    talk(adapter_fleet, script, tool_format=tool_format)
 
 
-def test_a_message_activates_and_evicts(fleet: AdapterFleet) -> None:
+def test_a_message_activates_and_evicts(adapter_fleet: AdapterFleet) -> None:
     """A message's tools are there for the next request, the least recently used capability is gone, the host knows."""
     turns: list[Turn] = []
 
@@ -83,11 +77,11 @@ def test_a_message_activates_and_evicts(fleet: AdapterFleet) -> None:
         assert "ledger__list_invoices" in names(conversation)
         assert "sky__forecast" not in names(conversation)
 
-    talk(fleet, script, on_turn=turns.append)
+    talk(adapter_fleet, script, on_turn=turns.append)
     assert [(turn.activated, turn.evicted) for turn in turns] == [(("weather",), ()), (("invoices",), ("weather",))]
 
 
-def test_a_message_is_routed_once(fleet: AdapterFleet) -> None:
+def test_a_message_is_routed_once(adapter_fleet: AdapterFleet) -> None:
     """Neither a second request with the same messages nor the results of calls route again; a further message does."""
 
     async def script(conversation: Conversation) -> None:
@@ -101,11 +95,16 @@ def test_a_message_is_routed_once(fleet: AdapterFleet) -> None:
         history += [{"role": "assistant", "content": "done"}, user(AdapterFleet.WEATHER_MESSAGE)]
         assert await conversation.take(history, "openai") is not None
         assert await conversation.take([], "openai") is None
+        await conversation.take_text("hello")
+        assert await conversation.take([*history, user("bye"), called(2), user("hello")], "openai") is None
+        conversation.tools()
+        assert await conversation.take([*history, user("bye"), called(2), user("hello")], "openai") is None
+        assert await conversation.take([user("hello")], "openai") is not None
 
-    talk(fleet, script)
+    talk(adapter_fleet, script)
 
 
-def test_a_failed_call_is_a_value(fleet: AdapterFleet) -> None:
+def test_a_failed_call_is_a_value(adapter_fleet: AdapterFleet) -> None:
     """A tool's own error, an unknown tool and arguments of another type are answers with a text for the model."""
 
     async def script(conversation: Conversation) -> None:
@@ -119,10 +118,10 @@ def test_a_failed_call_is_a_value(fleet: AdapterFleet) -> None:
         assert unknown.data == {"kind": "not_found", "failed": True}
         assert unknown.wire["isError"] is True
 
-    talk(fleet, script)
+    talk(adapter_fleet, script)
 
 
-def test_structured_content_images_and_caller(fleet: AdapterFleet) -> None:
+def test_structured_content_images_and_caller(adapter_fleet: AdapterFleet) -> None:
     """Structured content and images stay beside the text, and a tool knows tenant and user."""
 
     async def script(conversation: Conversation) -> None:
@@ -134,7 +133,7 @@ def test_structured_content_images_and_caller(fleet: AdapterFleet) -> None:
         assert image.mime_type == "image/png"
         assert (await conversation.call("desk__whoami")).text == f"{AdapterFleet.TENANT}/{AdapterFleet.USER}"
 
-    talk(fleet, script)
+    talk(adapter_fleet, script)
 
 
 def test_a_result_of_structured_content_alone_has_a_text() -> None:
@@ -144,7 +143,7 @@ def test_a_result_of_structured_content_alone_has_a_text() -> None:
     assert answer_of(ToolResult(content=parts), "octoc").text == "inside"
 
 
-def test_a_cut_result_is_read_on(fleet: AdapterFleet) -> None:
+def test_a_cut_result_is_read_on(adapter_fleet: AdapterFleet) -> None:
     """A long result has a handle, and `read_result` returns the rest."""
 
     async def script(conversation: Conversation) -> None:
@@ -155,20 +154,20 @@ def test_a_cut_result_is_read_on(fleet: AdapterFleet) -> None:
         assert last.text.startswith(tuple("line0123456789 of the report\n"))
         assert f"line {AdapterFleet.REPORT_LINES - 1} of the report" in last.text
 
-    talk(fleet, script)
+    talk(adapter_fleet, script)
 
 
-def test_calls_run_at_the_same_time(fleet: AdapterFleet) -> None:
+def test_calls_run_at_the_same_time(adapter_fleet: AdapterFleet) -> None:
     """Two calls that wait for each other both end."""
 
     async def script(conversation: Conversation) -> None:
         calls = (conversation.call("desk__meet", {"name": name}) for name in ("a", "b"))
         assert [answer.text for answer in await asyncio.gather(*calls)] == ["a met 2", "b met 2"]
 
-    talk(fleet, script)
+    talk(adapter_fleet, script)
 
 
-def test_a_change_of_tools_has_its_place_among_calls(fleet: AdapterFleet) -> None:
+def test_a_change_of_tools_has_its_place_among_calls(adapter_fleet: AdapterFleet) -> None:
     """A call of `capability` waits for the calls before it, and the calls after it wait for it."""
     events: list[str] = []
 
@@ -200,10 +199,10 @@ def test_a_change_of_tools_has_its_place_among_calls(fleet: AdapterFleet) -> Non
         ]
         assert [answer.failed for answer in await asyncio.gather(*calls)] == [False, False]
 
-    talk(fleet, script)
+    talk(adapter_fleet, script)
 
 
-def test_a_history_is_repaired_aged_and_pruned(fleet: AdapterFleet) -> None:
+def test_a_history_is_repaired_aged_and_pruned(adapter_fleet: AdapterFleet) -> None:
     """A call without a result gets one, an old long result is stored once, and pairs stay together."""
     text = "\n".join(f"line {number}" for number in range(1_000))
     history: Messages = [user("one"), called(1), result(1, text), user("two"), called(2), user("three"), called(3)]
@@ -222,7 +221,7 @@ def test_a_history_is_repaired_aged_and_pruned(fleet: AdapterFleet) -> None:
         assert answer.text.startswith("line 0\nline 1\n")
         assert first.dropped == 0
 
-    talk(fleet, script)
+    talk(adapter_fleet, script)
 
     async def pruned(conversation: Conversation) -> None:
         done = await conversation.shorten(history, "openai")
@@ -234,10 +233,10 @@ def test_a_history_is_repaired_aged_and_pruned(fleet: AdapterFleet) -> None:
         )
         assert done.dropped == len(history) + 1 - len(done.messages)
 
-    talk(fleet, pruned, budget_tokens=100_000, pruner=SlidingWindow(turns=4))
+    talk(adapter_fleet, pruned, budget_tokens=100_000, pruner=SlidingWindow(turns=4))
 
 
-def test_native_messages_come_back(fleet: AdapterFleet) -> None:
+def test_native_messages_come_back(adapter_fleet: AdapterFleet) -> None:
     """Unchanged messages of a framework come back as the same objects, changed ones converted, new ones made."""
     native = [("user", "one"), ("call", 1), ("user", "two"), ("call", 2), ("result", 2)]
 
@@ -250,7 +249,7 @@ def test_native_messages_come_back(fleet: AdapterFleet) -> None:
         assert done.messages == [native[0], native[1], ("c1", None), *native[2:]]
         assert all(any(one is old for old in native) for one in done.messages if one[1] is not None)
 
-    talk(fleet, script)
+    talk(adapter_fleet, script)
     assert NATIVE not in to_neutral(native[0])
 
 
@@ -275,11 +274,11 @@ def test_texts_of_skills_follow_their_message(tmp_path: Path) -> None:
     talk(AdapterFleet(bundle=bundle, direct_tools=0, direct_tokens=0), script)
 
 
-def test_the_instructions_are_the_prompts_of_the_bundle(fleet: AdapterFleet) -> None:
+def test_the_instructions_are_the_prompts_of_the_bundle(adapter_fleet: AdapterFleet) -> None:
     """The agent's own prompt comes first, then the section on its servers."""
 
     async def script(conversation: Conversation) -> None:
         assert conversation.instructions.startswith("You are the clerk.\n\n")
         assert conversation.instructions.endswith(conversation.session.servers_prompt)
 
-    talk(fleet, script)
+    talk(adapter_fleet, script)
