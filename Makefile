@@ -3,7 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-PLUGINS := $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml))
+# Adapters bring their frameworks, which may want other releases of common packages: `.ci/adapters` installs them.
+ADAPTERS := plugins/octoc-langgraph plugins/octoc-openai-agents
+PLUGINS := $(filter-out $(ADAPTERS),$(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml)))
 PLUGIN_TESTS := $(wildcard plugins/*/tests)
 # Servers that the tests marked `node` start. Exact, since what they answer is compared with snapshots.
 NODE_SERVERS := @modelcontextprotocol/server-everything@2026.8.31 @modelcontextprotocol/server-filesystem@2026.8.31
@@ -18,13 +20,15 @@ NODE22 := node@22.23.3 @modelcontextprotocol/conformance@0.2.0-alpha.12 @anthrop
     @modelcontextprotocol/inspector@2.12.0 mcp-remote@0.15.1 @openai/agents@0.20.0 @ai-sdk/mcp@2.0.99
 
 MINUTES ?= 10
+RELEASES ?= newest oldest
 
-.PHONY: help setup demo test conformance fuzz snapshots lint format types clean
+.PHONY: help setup demo test conformance adapters fuzz snapshots lint format types clean
 
 help:
 	@echo "make demo    build the demo workspace, route three messages, call two tools"
 	@echo "make test    run every test (ARGS='-k name' passes options to pytest; -n 0: in one process)"
 	@echo "make conformance  run the official conformance suite of MCP, and clients that want Node.js 22, on octoc serve"
+	@echo "make adapters     test the adapters with their frameworks (RELEASES='newest oldest')"
 	@echo "make fuzz    look for new counterexamples of the property tests (MINUTES=10, ARGS='tests/runtime/isolation')"
 	@echo "make snapshots  rewrite tests/snapshots: what users and models see, as files"
 	@echo "make lint    ruff: rules and format    make format    let ruff repair both"
@@ -84,6 +88,10 @@ $(VENV)/.node22: Makefile
 
 conformance: $(STAMP) $(VENV)/.node22
 	$(BIN)/python -m pytest plugins/octoc-serve/tests/test_conformance.py plugins/octoc-serve/tests/test_real_clients.py $(ARGS)
+
+# Each release of a framework in an environment of its own; `.ci/adapters` names them.
+adapters: $(STAMP)
+	.ci/adapters $(RELEASES)
 
 # New seeds, which `make test` never has: what fails here becomes a fixed example there. No part of CI.
 fuzz: $(STAMP)

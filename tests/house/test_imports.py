@@ -118,6 +118,10 @@ THIRD_PARTY = {
     "h11": Allowed(loading=frozenset({"octoc_serve"})),
     "starlette": Allowed(loading=frozenset({"octoc_serve", "octoc_dashboard"})),
     "sse_starlette": Allowed(loading=frozenset({"octoc_serve"})),
+    "langchain": Allowed(loading=frozenset({"octoc_langgraph"})),
+    "langchain_core": Allowed(loading=frozenset({"octoc_langgraph"})),
+    "langgraph": Allowed(loading=frozenset({"octoc_langgraph"})),
+    "agents": Allowed(loading=frozenset({"octoc_openai_agents"})),
     "httpx2": Allowed(
         loading=frozenset({"octoc_transport_mcp", "octoc_transport_rest"}), running=frozenset({"octoc_explain"})
     ),
