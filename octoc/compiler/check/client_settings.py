@@ -27,7 +27,9 @@ from octoc.lists import one_of
 _ABSOLUTE = re.compile(r"[/\\]|[A-Za-z]:[/\\]")
 # Names in capitals are variables: other programs have references of their own, such as `${workspaceFolder}`.
 _FOREIGN = re.compile(r"\$\{(?:env:)?(?P<name>[A-Z_][A-Z0-9_]*)(?::-[^{}]*)?\}")
-_UNCLOSED = re.compile(r"\{env:(?P<name>\w+)(?![\w}])")
+_UNCLOSED = re.compile(r"(?:\{env:|\$\{)(?P<name>\w+)(?![\w}:])")
+_OF_OPENCODE = re.compile(r"(?<!\$)\{env:(?P<name>\w+)\}")
+_BARE = re.compile(r"\$(?P<name>[A-Z_][A-Z0-9_]*)\b")
 
 
 def check_client_settings(values: Mapping[str, Any], inspection: FileInspection) -> None:
@@ -44,9 +46,10 @@ def check_client_settings(values: Mapping[str, Any], inspection: FileInspection)
     for pattern in dialect.tools:
         for path, value in values_at(values, pattern):
             _check_tools(value, path, dialect, inspection)
+    _check_slips(values, (), {pattern[0] for pattern in dialect.tools if len(pattern) == 1}, inspection)
     for pattern in dialect.agents:
         for path, value in values_at(values, pattern):
-            _check_slips(value, path, dialect, inspection)
+            _check_slips(value, path, {tool[-1] for tool in dialect.tools}, inspection)
     for pattern in dialect.texts:
         for path, value in values_at(values, pattern):
             _check_reference(value, path, dialect, inspection)
@@ -65,14 +68,18 @@ def _check_list_of_servers(values: Mapping[str, Any], dialect: SettingsDialect, 
             )
 
 
-def _check_slips(value: Any, path: KeyPath, dialect: SettingsDialect, inspection: FileInspection) -> None:
-    """Report the keys of an agent that are slips of those that say what it may do; the client hands on any other."""
+def _check_slips(value: Any, path: KeyPath, known: set[str], inspection: FileInspection) -> None:
+    """Report the keys of settings or of an agent that are slips of those that say what may be done, which are `known`.
+
+    The client hands on any other key of an agent.
+    """
     for key in map(str, value) if isinstance(value, Mapping) else ():
-        near = slips_of(key, {pattern[-1] for pattern in dialect.tools} - value.keys())
+        near = slips_of(key, known - value.keys()) if key not in known else ()
         if near:
+            where = " in an agent" if path else ""
             inspection.report(
                 UNKNOWN_FIELD,
-                f"{dialect.client} does not read `{key}` in an agent",
+                f"{inspection.file.dialect.client} does not read `{key}`{where}",
                 (*path, key),
                 key=True,
                 help=f"did you mean {one_of(near)}?",
@@ -118,11 +125,19 @@ def _check_tools(value: Any, path: KeyPath, dialect: SettingsDialect, inspection
 
 
 def _check_reference(value: Any, path: KeyPath, dialect: SettingsDialect, inspection: FileInspection) -> None:
-    match = _FOREIGN.search(value) or _UNCLOSED.search(value) if isinstance(value, str) else None
+    forms = (_FOREIGN, _OF_OPENCODE, _UNCLOSED) if dialect.variable else (_FOREIGN, _OF_OPENCODE, _BARE)
+    matches = (match for form in forms for match in form.finditer(value)) if isinstance(value, str) else ()
+    match = next((one for one in matches if not _is_replaced(one, dialect)), None)
     if match is not None:
         inspection.report(
             UNEXPANDED_REFERENCE,
             f"`{dotted(path)}` has a reference, which {dialect.client} passes on as text",
             path,
-            help=f"write `{dialect.variable_named(match['name'])}`",
+            help=f"write `{dialect.variable_named(match['name'])}`" if dialect.variable else "write the value itself",
         )
+
+
+def _is_replaced(match: re.Match[str], dialect: SettingsDialect) -> bool:
+    form = dialect.variable_named(match["name"])
+    has_default = dialect.variable_with_default and match[0].startswith(f"{form[:-1]}:-")
+    return match[0] == form or bool(form and has_default)

@@ -61,9 +61,12 @@ from octoc.compiler.inputs.routing import BACKGROUND, EXPANDED, FIXTURES, NEEDS
 from octoc.compiler.inputs.scopes import SCOPES
 from octoc.compiler.inputs.settings.clients import CLIENT_SETTINGS
 from octoc.compiler.inputs.settings.codex import CODEX as CODEX_SETTINGS
+from octoc.compiler.inputs.settings.crush import CRUSH as CRUSH_SETTINGS
+from octoc.compiler.inputs.settings.librechat import LIBRECHAT as LIBRECHAT_SETTINGS
 from octoc.compiler.inputs.settings.opencode import OPENCODE as OPENCODE_SETTINGS
 from octoc.compiler.inputs.settings.plugins import CODEX_PLUGIN as CODEX_MANIFEST
 from octoc.compiler.inputs.settings.plugins import CURSOR_PLUGIN as CURSOR_MANIFEST
+from octoc.compiler.inputs.settings.plugins import GEMINI_EXTENSION
 from octoc.compiler.inputs.skill import SKILL
 from octoc.compiler.inputs.snapshot import SNAPSHOT
 from octoc.compiler.inputs.workspace import WORKSPACE
@@ -88,7 +91,8 @@ DIALECTS = (
     *(CLAUDE_MANAGED, PLUGIN, OTHER_PLUGIN, PLUGIN_MANIFEST, UNNAMED),
     *CLIENT_AGENTS,
     *SERVERS_OF_AGENTS,
-    *(CODEX_SETTINGS, OPENCODE_SETTINGS, CODEX_MANIFEST, CURSOR_MANIFEST),
+    *(CODEX_SETTINGS, OPENCODE_SETTINGS, LIBRECHAT_SETTINGS, CRUSH_SETTINGS),
+    *(CODEX_MANIFEST, CURSOR_MANIFEST, GEMINI_EXTENSION),
 )
 """octoc's own dialects."""
 

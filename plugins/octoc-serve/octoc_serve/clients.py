@@ -107,5 +107,20 @@ CLIENTS: Mapping[str, ClientForm] = {
     ),
     "crush": ClientForm(title="Crush", servers="mcp", kinds=("stdio", "http"), variable="$NAME"),
     "amp": ClientForm(title="Amp", servers="amp.mcpServers"),
+    "qwen": ClientForm(title="Qwen Code", keys={"url": "httpUrl"}),
+    "kilo": ClientForm(
+        title="Kilo Code", servers="mcp", kinds=("local", "remote"), variable="{env:NAME}", joins_command=True
+    ),
+    # No source that describes Antigravity names references.
+    "antigravity": ClientForm(title="Antigravity", keys={"url": "serverUrl"}, variable=""),
+    "vibe": ClientForm(
+        title="Mistral Vibe",
+        servers="mcp_servers",
+        is_list=True,
+        syntax="toml",
+        kinds=("stdio", "streamable-http"),
+        keys={"type": "transport", "bearer_token_env_var": "api_key_env"},
+        variable="NAME",
+    ),
 }
 """By the name that `octoc check --kind mcp:NAME` takes."""

@@ -43,6 +43,34 @@ def test_what_is_printed_for_a_client_parses(octoc: Run, tmp_path: Path, client:
     assert entry["args"][-6:] == ["serve", "--bundle", str(outcome.bundle), "--agent", "clerk", "--stateless"]
 
 
+@pytest.mark.parametrize(
+    "client, path",
+    [
+        ("qwen", ".qwen/settings.json"),
+        ("kilo", "kilo.jsonc"),
+        ("antigravity", ".agents/mcp_config.json"),
+        ("vibe", ".vibe/config.toml"),
+    ],
+)
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+def test_what_is_printed_for_a_client_is_sound(
+    octoc: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, client: str, path: str, transport: str
+) -> None:
+    """`octoc check` reads the printed text in the client's file, and finds nothing to change."""
+    root = tmp_path / "ws"
+    outcome = WorkspaceBuilder(root).agent("clerk", type="worker").build()
+    monkeypatch.chdir(root)
+    agent = ["--agent", "clerk"] if transport == "stdio" else []
+    done = octoc("serve", "--bundle", str(outcome.bundle), "--transport", transport, *agent, "--print-config", client)
+    assert str(root) not in done.out
+    file = tmp_path / "project" / path
+    file.parent.mkdir(parents=True)
+    file.write_text(done.out, encoding="utf-8")
+    monkeypatch.chdir(tmp_path / "project")
+    checked = octoc("check", "--no-cache", "--fail-on", "warning", ".")
+    assert checked.status == 0, checked.out
+
+
 @pytest.mark.parametrize("client", ["claude", "cursor", "vscode"])
 def test_a_line_names_a_token_where_one_is_needed(octoc: Run, tmp_path: Path, client: str) -> None:
     """Without tokens this machine's clients bring none; where there is one, and from elsewhere, they name theirs."""

@@ -12,6 +12,8 @@ MANIFEST = ".claude-plugin/plugin.json"
 PLUGIN = {"name": "acme", "version": "1.0.0", "description": "d", "author": {"name": "a"}}
 AGENT = "---\nname: reviewer\ndescription: Reviews a change\n{more}\n---\nYou review.\n"
 SKILL = "---\nname: look\ndescription: {text}\n---\nLook.\n"
+OPTION = {"type": "string", "title": "Key", "description": "d"}
+OPTION_NAME = "${user_config.a_ky}"
 HOOK = {"type": "command", "command": "true", "timeout": "5s"}
 
 
@@ -39,6 +41,63 @@ HOOK = {"type": "command", "command": "true", "timeout": "5s"}
             "hooks/hooks.json",
             json.dumps({"hooks": {"SessionStart": [{"hooks": [HOOK]}]}}),
             *("OCT203", "error", "a number of seconds"),
+        ),
+        ("opencode.json", '{"permissions": {"edit": "deny"}}', *("OCT208", "warning", "did you mean `permission`?")),
+        (
+            ".codex/config.toml",
+            '[shell_environment_policy]\nset = { PATH = "/opt/bin:$PATH" }\n',
+            *("OCT440", "warning", "which Codex passes on as text"),
+        ),
+        (
+            "librechat.yaml",
+            'endpoints:\n  custom:\n    - name: a\n      apiKey: "${A_KEY"\n',
+            *("OCT440", "warning", "`${A_KEY}`"),
+        ),
+        (
+            "crush.json",
+            '{"providers": {"a": {"api_key": "{env:A_KEY}"}}}',
+            *("OCT440", "warning", "`${A_KEY}`"),
+        ),
+        (
+            "crush.json",
+            '{"mcp": {"a": {"type": "streamable-http", "url": "https://a.example/mcp"}}}',
+            *("OCT780", "error", "Crush refuses"),
+        ),
+        ("gemini-extension.json", '{"name": "a"}', *("OCT202", "warning", "no `version`")),
+        (
+            "gemini-extension.json",
+            '{"name": "a", "version": "1.0.0", "contextFileName": "GONE.md"}',
+            *("OCT731", "warning", "`GONE.md`"),
+        ),
+        (
+            MANIFEST,
+            json.dumps({**PLUGIN, "userConfig": {"a_key": OPTION}, "mcpServers": {"a": {"command": OPTION_NAME}}}),
+            *("OCT440", "warning", "did you mean `a_key`?"),
+        ),
+        (
+            "hooks/hooks.json",
+            '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "${CLAUDE_PLUGIN_ROOT/stop.sh"}]}]}}',
+            *("OCT440", "warning", "no closing brace"),
+        ),
+        (
+            ".claude-plugin/marketplace.json",
+            json.dumps({"name": "a", "owner": {"name": "a"}, "plugins": [{**PLUGIN, "source": "./", "strict": "no"}]}),
+            *("OCT203", "error", "true or false"),
+        ),
+        (
+            ".cursor/mcp.json",
+            '{"mcpServers": {"a": {"command": "node", "args": ["tools\\\\dist\\new.js"]}}}',
+            *("OCT760", "warning", "LINE FEED"),
+        ),
+        (
+            "opencode.json",
+            '{"mcp": {"a": {"type": "local", "command": ["pnpm", "exec", "mcp-server-filesystem", "/"]}}}',
+            *("OCT762", "warning", "every file of the machine"),
+        ),
+        (
+            ".mcp.json",
+            '{"mcpServers": {"a": {"command": "a-mcp", "env": {"LEVEL": "{env:A_LEVEL}"}}}}',
+            *("OCT440", "warning", "OpenCode's form"),
         ),
         (
             "opencode.json",

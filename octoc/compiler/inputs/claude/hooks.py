@@ -16,8 +16,10 @@ from octoc.compiler.inputs.claude.tools import EVENTS, HOOK_FIELDS, TOOL_EVENTS,
 from octoc.diagnostics.model import KeyPath, Place
 from octoc.diagnostics.rules.check import MISSING_KEY, UNEXPECTED_VALUE, WRONG_TYPE
 from octoc.diagnostics.rules.claude import HOOK_NEVER_RUNS, NAMED_FILE_MISSING
+from octoc.diagnostics.rules.lint_mcp import UNEXPANDED_REFERENCE
 from octoc.lists import one_of
 
+_UNCLOSED = re.compile(r"\$\{[A-Za-z_]\w*(?=[/\\\"\s]|\Z)")
 _NAMES = re.compile(r"[A-Za-z]+(?:\|[A-Za-z]+)*")
 
 
@@ -108,6 +110,15 @@ def _check_hook(hook: Any, path: KeyPath, inspection: FileInspection, folder: Pa
             return
     if isinstance(hook.get("timeout"), str):
         _report_type((*path, "timeout"), "a number of seconds", inspection)
+    unclosed = _UNCLOSED.search(hook["command"]) if kind == "command" else None
+    if unclosed is not None:
+        inspection.report(
+            UNEXPANDED_REFERENCE,
+            f"`{unclosed[0]}` has no closing brace, so the shell does not run the command",
+            (*path, "command"),
+            help=f"write `{unclosed[0]}}}`",
+        )
+        return
     if kind == "command" and folder is not None and not hook.get("args"):
         script = script_of(hook["command"], folder, of_plugin=inspection.file.kind is not CLAUDE_SETTINGS)
         # A file of hooks without a manifest may be copied elsewhere when it is installed.

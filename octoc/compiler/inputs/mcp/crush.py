@@ -32,5 +32,6 @@ CRUSH = Dialect(
     shape=_shape,
     replacements=((r"\$([A-Za-z_]\w*)", r"${\1}"),),
     own_references=r"\$[({].+",
+    refused_types={"streamable-http": "http", "streamableHttp": "http", "streamable_http": "http"},
     hints={"environment": "call it `env`", "enabled": "write `disabled` instead"},
 )

@@ -29,4 +29,6 @@ CODEX = SettingsDialect(
     ),
     files=(("agents", "*", "config_file"), ("model_instructions_file",)),
     based_on="folder",
+    texts=(("shell_environment_policy", "set", "*"),),
+    variable="",
 )

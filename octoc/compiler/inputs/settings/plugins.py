@@ -1,11 +1,13 @@
-"""The manifests of Cursor's and Codex's plugins.
+"""The manifests of Cursor's and Codex's plugins, and of Gemini CLI's extensions.
 
-Source: Cursor, plugins reference (2026-11); Codex, `core-plugins/src/manifest.rs` (June 2026). Paths begin in the
+Source: Cursor, plugins reference (2026-11); Codex, `core-plugins/src/manifest.rs` (June 2026);
+Gemini CLI 0.56, `extension-manager.ts`. Paths begin in the
 plugin's folder.
 """
 
 import attrs
 
+from octoc.compiler.inputs.agents.clients import TEXT, object_schema
 from octoc.compiler.inputs.settings.clients import SettingsDialect
 
 _PARTS = ("rules", "skills", "agents", "commands", "hooks", "mcpServers")
@@ -17,3 +19,12 @@ CURSOR_PLUGIN = SettingsDialect(
     files=tuple(path for part in _PARTS for path in ((part,), (part, "*"))),
 )
 CODEX_PLUGIN = attrs.evolve(CURSOR_PLUGIN, name="codex-plugin", client="Codex", patterns=(".codex-plugin/plugin.json",))
+GEMINI_EXTENSION = SettingsDialect(
+    name="gemini-extension",
+    client="Gemini CLI",
+    patterns=("gemini-extension.json",),
+    effect="Gemini CLI does not load the extension",
+    schema=object_schema({"name": TEXT, "version": TEXT}, "name", "version"),
+    files=(("contextFileName",), ("contextFileName", "*")),
+    based_on="folder",
+)

@@ -21,7 +21,8 @@ from octoc.plugin.lint import lint_check
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _BLANKS = "\t\n\r"
 _NAMES = {"\0": "NUL", "\b": "BACKSPACE", "\t": "TAB", "\n": "LINE FEED", "\f": "FORM FEED", "\r": "CARRIAGE RETURN"}
-_WINDOWS_PATH = re.compile(r"[A-Za-z]:[\\\x07-\x0d]")
+# One backslash before `n` or `t` in JSON is a line feed or a tab.
+_WINDOWS_PATH = re.compile(r"[A-Za-z]:[\\\x07-\x0d]|[\w.-]+\\[\w.\\-]*[\t\n\r][\w.\\-]+\Z")
 _NO_START = "no program starts with it"
 _NO_HEADER = "no client sends such a header"
 

@@ -35,6 +35,7 @@ _PLACEHOLDERS = frozenset({
     "user", "username", "usr", "xxx", "xxxx", "you",
 })  # fmt: skip
 _FILESYSTEM = re.compile(r"(?:^|[@/_.-])filesystem(?:$|[/_.-])", re.IGNORECASE)
+_FILES_PROGRAM = re.compile(r"(?:[\w.-]+-)?server-filesystem(?:@[\w.-]+)?")
 _MOUNT = re.compile(r"(?:--?v(?:olume)?=)?(?P<source>(?:[A-Za-z]:)?[^:,=]+):/\S*\Z")
 _MOUNT_SOURCE = re.compile(r"(?:^|[,=])(?:src|source)=(?P<source>[^,]+)")
 _DISK = re.compile(r"/|[A-Za-z]:[\\/]*\Z|/(?:Users|home)/?\Z|[A-Za-z]:[\\/]+Users[\\/]*\Z")
@@ -156,7 +157,7 @@ def _roots(server: ServerSource) -> Iterator[tuple[int, int, int, str]]:
     package = fetched_by(server.command or "", server.args)
     is_of_files = any(
         _FILESYSTEM.search(word) for word in (program(server.command or ""), package.name if package else "")
-    )
+    ) or any(map(_FILES_PROGRAM.fullmatch, server.args))
     if not (is_container or is_of_files):
         return
     for index, text in enumerate(server.args):

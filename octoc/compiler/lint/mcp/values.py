@@ -26,6 +26,7 @@ from octoc.references import find_references
 # Only capitals: programs and queries contain `$x` and `$schema`. After a character other than these marks, a `$` is
 # likely part of a password, and no message may show a part of one.
 _BARE = re.compile(r"""(?:(?<=[\s/:=,@"'])|\A)\$(?P<name>[A-Z_][A-Z0-9_]{1,99})(?![A-Za-z0-9_(])""")
+_OF_OPENCODE = re.compile(r"(?<!\$)\{env:(?P<name>[A-Za-z_]\w*)\}")
 _BRACED = re.compile(r"\$\{(?P<inside>[^{}]*)\}")
 # Text in other marks is a pattern or code, as for `_BARE`.
 _COMMAND = re.compile(r"""(?:(?<=[\s/:=,@"'])|\A)\$\((?=[A-Za-z./])(?P<inside>[^()]*)\)?""")
@@ -132,6 +133,14 @@ def _unexpanded(text: str, references: list[tuple[int, int]], dialect: Dialect) 
             label=label,
             problem="is passed on as it is: no shell runs it",
             help="write the value, or start the server by a script that finds it",
+        )
+    for match in _OF_OPENCODE.finditer(text) if "{env:" not in dialect.variable else ():
+        yield _Unexpanded(
+            start=match.start(),
+            end=match.end(),
+            label=match[0],
+            variable=match["name"],
+            problem="is passed on as it is: this is OpenCode's form",
         )
     for start, opening in _unclosed(text, dialect):
         if not _is_inside(start, references):
