@@ -111,7 +111,8 @@ class Host:
 
     Each callback gets the server's name, and runs in the context (`contextvars`) of the call that the question belongs
     to: what the host set before `session.call` says who is to be asked. It is cancelled when that call has no caller
-    any more. Only `roots` may also be asked for outside of calls, in an empty context.
+    any more. Only `roots` may also be asked for outside of calls, in an empty context. While the other callbacks run,
+    their call does not count for `max_concurrent` of its server.
 
     `elicit` and `sample` get the request's parameters in MCP's wire form (camelCase) and return the result in it
     (`{"action": "accept", "content": {…}}`); `roots` returns the list of roots. `inputs` answers all requests that a

@@ -171,6 +171,7 @@ class Connector:
     def _host(self, entry: ServerEntry, changed: Callable[[], None]) -> Host:
         """Return the host for one server, without the kinds of questions that the workspace turns off."""
         from octoc.plugin import Host
+        from octoc.runtime.servers.lease import asked_without_place
 
         host = self.host or Host()
         own, capabilities = host.tools_changed, host.capabilities
@@ -188,8 +189,9 @@ class Connector:
 
         return attrs.evolve(
             host,
-            elicit=None if "elicitation" in off else host.elicit,
-            sample=None if "sampling" in off else host.sample,
+            elicit=None if "elicitation" in off else asked_without_place(host.elicit),
+            sample=None if "sampling" in off else asked_without_place(host.sample),
+            inputs=asked_without_place(host.inputs),
             roots=None if "roots" in off else host.roots,
             capabilities=None if capabilities is None else allowed,
             tools_changed=tools_changed,

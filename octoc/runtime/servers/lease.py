@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
 from types import TracebackType
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Literal, Self, TypeVar
 
 from octoc.results import FailureKind, ToolFailure, ToolResult
 from octoc.runtime.servers.connection import FAULTS, PooledConnection
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from octoc.runtime.servers.breaker import Verdict
     from octoc.runtime.servers.server_pool import ServerPool
 
+T = TypeVar("T")
 Stage = Literal["place", "connection", "held", "ended"]
 
 # Failures by octoc, a plugin or the host, which do not count for or against the server.
@@ -26,7 +29,8 @@ class Lease:
     """A lease from `Pool.use`: `async with pool.use(server) as lease`, or `acquire` and `release`."""
 
     __slots__ = (
-        "_account", "_admission", "_of_tool", "_opened", "_pool", "_tool", "_until", "_verdict",
+        "_account", "_admission", "_has_place", "_of_tool", "_opened", "_pool", "_questions", "_tool", "_until",
+        "_verdict",
         "interrupted", "scope", "stage",
     )  # fmt: skip
 
@@ -46,6 +50,8 @@ class Lease:
         self._verdict: Verdict = "unknown"
         self._tool = None if tool is None else ToolKey(account, tool, kind)
         self._of_tool: tuple[int, Verdict] = (0, "unknown")
+        self._has_place = False
+        self._questions = 0
         self.stage: Stage = "place"
         """What it waits for; `held` when it has both."""
         self.scope: asyncio.Timeout | None = None
@@ -79,6 +85,7 @@ class Lease:
         except BaseException:
             pool.places.leave(self._account)
             raise
+        self._has_place = True
         opened.users += 1
         if self._tool is not None:
             opened.accounts.add(self._account)
@@ -109,6 +116,38 @@ class Lease:
             self._verdict = "worked"
             self._of_tool = (number, "worked")
 
+    async def without_place(self, answer: Awaitable[T]) -> T:
+        """Wait for an answer of the call's caller. Meanwhile another call may have the place of this one."""
+        self._questions += 1
+        self._leave_place()
+        is_cancelled = False
+        try:
+            return await answer
+        except asyncio.CancelledError:
+            is_cancelled = True
+            raise
+        finally:
+            self._questions -= 1
+            if not is_cancelled:
+                await self._take_place()
+
+    async def _take_place(self) -> None:
+        if self._is_at_work():
+            await self._pool.places.enter(self._account)
+            # Meanwhile the call may have ended, or may have asked again and got a place after that answer.
+            if self._has_place or not self._is_at_work():
+                self._pool.places.leave(self._account)
+            else:
+                self._has_place = True
+
+    def _is_at_work(self) -> bool:
+        return self._opened is not None and not self._questions
+
+    def _leave_place(self) -> None:
+        if self._has_place:
+            self._has_place = False
+            self._pool.places.leave(self._account)
+
     def interrupt(self) -> None:
         """End the running call, if that is possible."""
         self.interrupted = True
@@ -129,7 +168,7 @@ class Lease:
         pool.leases.discard(self)
         self._end_admissions()
         pool.release(opened)
-        pool.places.leave(self._account)
+        self._leave_place()
 
     def _end_admissions(self) -> None:
         self._pool.breaker.ended(self._admission, self._verdict)
@@ -144,3 +183,20 @@ class Lease:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.release()
+
+
+LEASE: ContextVar[Lease | None] = ContextVar("octoc_lease", default=None)
+"""The lease of the current call."""
+
+
+def asked_without_place(ask: Callable[..., Awaitable[T]] | None) -> Callable[..., Awaitable[T]] | None:
+    """Return a callback of a host whose call takes no place at its server while the callback runs."""
+    if ask is None:
+        return None
+
+    async def asked(*params: object) -> T:
+        lease = LEASE.get()
+        answer = ask(*params)
+        return await (answer if lease is None else lease.without_place(answer))
+
+    return asked

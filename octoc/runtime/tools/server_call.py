@@ -20,6 +20,7 @@ from octoc.runtime.results.failures import exception_of, failure, with_retry, wo
 from octoc.runtime.results.parts import is_large
 from octoc.runtime.results.redact import clean_error, log_without_secrets, progress_without_secrets
 from octoc.runtime.servers.connection import FAULTS
+from octoc.runtime.servers.lease import LEASE, Lease
 from octoc.runtime.servers.retry import MAX_REPEATS, is_harmless, may_repeat, pause_before
 from octoc.runtime.servers.unreachable import FAILURES, UnreachableError
 from octoc.runtime.shares import account_of
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from octoc.bundle.model import ServerEntry
     from octoc.results import LogWish
     from octoc.runtime.loaded_bundle import LoadedBundle
-    from octoc.runtime.servers.lease import Lease
     from octoc.runtime.servers.tool_breakers import RequestKind
 
 logger = logging.getLogger("octoc.runtime")
@@ -170,6 +170,7 @@ class _Call:
             return self._worded(self._too_late(stage)), True
         except UnreachableError as unreachable:
             return self._unreachable(unreachable), unreachable.final
+        LEASE.set(lease)
         try:
             outcome = await self._on(lease)
             lease.report(outcome)

@@ -53,6 +53,8 @@ class Client:
     name: str
     asked: list[str] = attrs.field(factory=list)
     session: Any = None
+    think: Callable[[], Any] | None = None
+    """What its user does before the answer."""
 
     def options(self) -> dict[str, Any]:
         """Return the callbacks that the SDK's client declares."""
@@ -60,6 +62,8 @@ class Client:
 
     async def _elicit(self, _: Any, params: Any) -> ElicitResult:
         self.asked.append(params.message)
+        if self.think is not None:
+            await self.think()
         return ElicitResult(action="accept", content={"sure": True})
 
     async def _sample(self, _: Any, params: Any) -> CreateMessageResult:
@@ -175,6 +179,26 @@ def test_a_question_of_a_call_that_was_cancelled_reaches_no_other_client(
         assert (acme.asked, umbrella.asked) == ([], [])
 
     two(patient, era, scenario)
+
+
+@both_eras
+def test_a_question_without_an_answer_blocks_no_other_call(two: Callable[..., None], tmp_path: Path, era: str) -> None:
+    """While a client's user thinks, a server that takes one call at a time gets the next one."""
+    bundle = built(tmp_path / "ws", timeout=60, max_concurrent=1)
+
+    async def scenario(acme: Client, umbrella: Client) -> None:
+        meanwhile: list[str] = []
+
+        async def think(*_: Any) -> None:
+            meanwhile.extend([await acme.call("pid"), await umbrella.call("pid")])
+
+        acme.think = think
+        gate = tmp_path / "gate"
+        gate.touch()
+        assert json.loads(await acme.call("transfer", gate))["action"] == "accept"
+        assert [text.isdigit() for text in meanwhile] == [True, True]
+
+    two(bundle, era, scenario)
 
 
 def test_each_tenant_has_a_connection_of_its_own_once_the_server_has_asked(
