@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 # Adapters bring their frameworks, which may want other releases of common packages: `.ci/adapters` installs them.
-ADAPTERS := plugins/octoc-langgraph plugins/octoc-openai-agents
+ADAPTERS := plugins/octoc-langgraph plugins/octoc-openai-agents plugins/octoc-pydantic-ai plugins/octoc-claude-agent
 PLUGINS := $(filter-out $(ADAPTERS),$(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml)))
 PLUGIN_TESTS := $(wildcard plugins/*/tests)
 # Servers that the tests marked `node` start. Exact, since what they answer is compared with snapshots.

@@ -69,7 +69,7 @@ def _canonical(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-FRAMEWORKS = {"agents": ["openai-agents"]}
+FRAMEWORKS = {"agents": ["openai-agents"], "pydantic_ai": ["pydantic-ai-slim"]}
 """Packages of frameworks, which only `make adapters` installs, with another name than their distribution."""
 
 

