@@ -21,6 +21,7 @@ from octoc.compiler.discover.walk import FolderEntry, WalkRoot, enter
 from octoc.compiler.inputs.agents.octo import OCTO, OCTO_FOLDER
 from octoc.compiler.inputs.project import own_server_file
 from octoc.compiler.inputs.registry import FileKinds
+from octoc.compiler.inputs.settings.clients import SettingsDialect
 from octoc.compiler.model.documents import Discovered, Tap
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.read.fences import opens
@@ -198,7 +199,9 @@ def _known_files(folder: Path, names: list[str], kinds: FileKinds) -> Iterator[t
     for name in names:
         path = folder / name
         for known in kinds_from_path(path, kinds) or (None,):
-            if known is not None and (_is_prose(path, known) or _is_of_framework(path, known)):
+            if known is not None and (
+                _is_prose(path, known) or _is_of_framework(path, known) or _is_no_settings(path, known)
+            ):
                 continue
             wanted = _looked_into(path, kinds) if known is None or known.kind.scan == "never" else known
             # Others use the names of these folders as well.
@@ -215,6 +218,12 @@ def _is_prose(path: Path, known: Known) -> bool:
 def _is_of_framework(path: Path, known: Known) -> bool:
     """Tell whether an AGENT.md is another framework's: none of its tools is one of a client."""
     return known.dialect is OCTO and OCTO_FOLDER not in path.parts and has_foreign_tools(head_of(path))
+
+
+def _is_no_settings(path: Path, known: Known) -> bool:
+    """Tell whether a file with the name of a client's settings is empty, or a list, as other programs have."""
+    is_json = (known.dialect.syntax or known.kind.syntax) == "json"
+    return is_json and isinstance(known.dialect, SettingsDialect) and head_of(path).lstrip()[:1] in ("", "[")
 
 
 def _has_servers(path: Path, known: Known) -> bool:

@@ -139,9 +139,8 @@ def test_claude_desktop_starts_commands_alone(tmp_path: Path) -> None:
 
 def test_settings_without_servers_are_something_to_check(tmp_path: Path) -> None:
     """A client's settings file alone is read, and has no finding; beside servers it is not read."""
-    settings = "version: 1.2.1\ncache: true\n"
-    outcome = check(tmp_path, {"librechat.yaml": settings})
-    assert outcome.read == {tmp_path / "librechat.yaml"}
+    outcome = check(tmp_path, {".zed/settings.json": '{"theme": "One Dark"}'})
+    assert outcome.read == {tmp_path / ".zed/settings.json"}
     assert outcome.diagnostics == ()
     outcome = check(tmp_path, {".mcp.json": '{"mcpServers": {"a": {"command": "x"}}}'})
     assert outcome.read == {tmp_path / ".mcp.json"}
