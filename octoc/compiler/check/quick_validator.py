@@ -17,9 +17,13 @@ _TYPES: Mapping[type, frozenset[str]] = {
     float: frozenset({"number"}),
     list: frozenset({"array"}),
     dict: frozenset({"object"}),
+    type(None): frozenset({"null"}),
 }
 _NOTES = frozenset(
-    {"type", "description", "title", "default", "examples", "deprecated", "$comment", "x-octoc-ignored", "x-octoc-rule"}
+    {
+        *("type", "description", "title", "default", "examples", "deprecated", "$comment", "$schema", "$id", "$defs"),
+        *("x-octoc-ignored", "x-octoc-rule"),
+    }
 )
 
 
@@ -33,38 +37,36 @@ def quick_validator() -> type[Validator]:
 
     def properties(validator: Any, schemas: Mapping[str, Any], instance: Any, schema: Any) -> Iterator[Any]:
         if isinstance(instance, dict):
-            unsure = {
-                key: each for key, each in schemas.items() if key in instance and not _is_met(each, instance[key])
-            }
+            unsure = {key: each for key, each in schemas.items() if key in instance and not is_met(each, instance[key])}
             if unsure:
                 yield from whole["properties"](validator, unsure, instance, schema)
 
     def items(validator: Any, each: Any, instance: Any, schema: Any) -> Iterator[Any]:
-        if not (isinstance(instance, list) and all(_is_met(each, item) for item in instance)):
+        if not (isinstance(instance, list) and all(is_met(each, item) for item in instance)):
             yield from whole["items"](validator, each, instance, schema)
 
     made: type[Validator] = extend(Draft202012Validator, {"properties": properties, "items": items})  # type: ignore[no-untyped-call]
     return made
 
 
-def _is_met(schema: Any, value: Any) -> bool:
+def is_met(schema: Any, value: Any) -> bool:
     """Tell whether a value surely meets a schema; one with a keyword that is not checked here is unsure."""
     if not isinstance(schema, dict):
-        return False
+        return schema is True
     wanted, names = schema.get("type"), _TYPES.get(type(value))
-    if names is None or wanted is None or names.isdisjoint((wanted,) if isinstance(wanted, str) else wanted):
+    if names is None or (wanted is not None and names.isdisjoint((wanted,) if isinstance(wanted, str) else wanted)):
         return False
     return all(name in _CHECKS and _CHECKS[name](schema[name], value, schema) for name in schema if name not in _NOTES)
 
 
 def _members_meet(schemas: Mapping[str, Any], value: Any, _: Any) -> bool:
-    return isinstance(value, dict) and all(_is_met(each, value[key]) for key, each in schemas.items() if key in value)
+    return isinstance(value, dict) and all(is_met(each, value[key]) for key, each in schemas.items() if key in value)
 
 
 def _others_meet(others: Any, value: Any, schema: Mapping[str, Any]) -> bool:
     known = schema.get("properties", {})
     return isinstance(value, dict) and all(
-        others is True or (others is not False and _is_met(others, each))
+        others is True or (others is not False and is_met(others, each))
         for key, each in value.items()
         if key not in known
     )
@@ -76,9 +78,13 @@ _CHECKS: Mapping[str, Callable[[Any, Any, Any], bool]] = {
     "minimum": lambda least, value, _: isinstance(value, int | float) and value >= least,
     "maximum": lambda most, value, _: isinstance(value, int | float) and value <= most,
     "minItems": lambda count, value, _: isinstance(value, list) and len(value) >= count,
-    "items": lambda each, value, _: isinstance(value, list) and all(_is_met(each, item) for item in value),
+    "items": lambda each, value, _: isinstance(value, list) and all(is_met(each, item) for item in value),
     "required": lambda keys, value, _: isinstance(value, dict) and all(key in value for key in keys),
     "properties": _members_meet,
     "additionalProperties": _others_meet,
+    "propertyNames": lambda each, value, _: isinstance(value, dict) and all(is_met(each, key) for key in value),
+    "exclusiveMinimum": lambda least, value, _: isinstance(value, int | float) and value > least,
+    "anyOf": lambda schemas, value, _: any(is_met(each, value) for each in schemas),
+    "allOf": lambda schemas, value, _: all(is_met(each, value) for each in schemas),
 }
 """Keyword -> whether a value of the schema's type surely meets it, `(what the schema says, value, schema)`."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from octoc.compiler.check.quick_validator import quick_validator
+from octoc.compiler.check.quick_validator import is_met, quick_validator
 from octoc.compiler.inputs.mcp.servers import MCP
 from octoc.data import schemas_dir
 from octoc.plugin.file_kinds import FileKind
@@ -40,6 +40,35 @@ def _shipped(name: str) -> Mapping[str, Any]:
 def validator_of(kind: FileKind) -> Validator:
     """Return the validator of `kind`. As JSON Schema has it, `3.0` is a whole number too."""
     return quick_validator()(schema_of(kind), registry=_registry())
+
+
+def surely_meets(kind: FileKind, values: Any) -> bool:
+    """Tell whether values surely meet the schema of `kind`; those of most files do, without a validator."""
+    return is_met(_whole(kind), values)
+
+
+@cache
+def _whole(kind: FileKind) -> Any:
+    """Return the schema of `kind` with the definitions that it refers to in their places."""
+    return _filled(schema_of(kind), schema_of(kind), frozenset())
+
+
+def _filled(node: Any, root: Mapping[str, Any], around: frozenset[str]) -> Any:
+    if isinstance(node, list):
+        return [_filled(each, root, around) for each in node]
+    if not isinstance(node, Mapping):
+        return node
+    filled = {key: _filled(value, root, around) for key, value in node.items()}
+    name, _, pointer = str(filled.get("$ref", "")).partition("#")
+    # A definition that refers to itself stays a reference, which is never sure.
+    if pointer and f"{name}#{pointer}" not in around:
+        del filled["$ref"]
+        whole = _shipped(name.removeprefix(_URN).partition(":")[0]) if name else root
+        target: Any = whole
+        for step in pointer.strip("/").split("/"):
+            target = target[step]
+        filled["allOf"] = [_filled(target, whole, around | {f"{name}#{pointer}"})]
+    return filled
 
 
 @cache

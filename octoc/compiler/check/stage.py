@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from octoc.compiler.check.inspection import FileInspection
-from octoc.compiler.check.schemas import validator_of
+from octoc.compiler.check.schemas import surely_meets, validator_of
 from octoc.compiler.check.translate import report_errors
 from octoc.compiler.context import Context
 from octoc.compiler.model.build import Build
@@ -53,7 +53,8 @@ def check_values(
     kind = file.kind
     if kind.exclude is not None and load_function(kind.exclude)(values, inspection):
         return None
-    report_errors(validator_of(kind).iter_errors(values), inspection)
+    if not surely_meets(kind, values):
+        report_errors(validator_of(kind).iter_errors(values), inspection)
     of_schema = inspection.apply(values)
     if of_schema is None or kind.check is None:
         return of_schema
