@@ -157,6 +157,8 @@ class FaultyServer:
             self._list(number, params)
         elif method == "tools/call":
             self._call(number, params)
+        elif method in {"resources/read", "prompts/get"}:
+            self._offer(number, params)
         elif method == "subscriptions/listen" and self._modern:
             self._listener = number
             asked = params.get("notifications") or {}
@@ -229,6 +231,16 @@ class FaultyServer:
             self._fault(number, params)
         else:
             self._error(number, -32602, f"Unknown tool: {name}")
+
+    def _offer(self, number: Any, params: dict[str, Any]) -> None:
+        """Read a resource or fill a prompt. It fails as MODE describes if the name is or ends with `fault`."""
+        uri = params.get("uri")
+        if (uri or params["name"]).endswith("fault"):
+            self._fault(number, params)
+        elif uri is None:
+            self._result(number, messages=[{"role": "user", "content": {"type": "text", "text": "fine"}}])
+        else:
+            self._result(number, contents=[{"uri": uri, "text": "fine"}], **(_FRESH if self._modern else {}))
 
     def _fault(self, number: Any, params: dict[str, Any]) -> None:  # noqa: C901, PLR0915  # a table of modes
         mode = self._mode
