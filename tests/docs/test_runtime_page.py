@@ -188,3 +188,21 @@ def test_a_history_is_shortened_and_a_bundle_replaced(
 
     asyncio.run(play())
     assert "broken.octoc" in capsys.readouterr().out
+
+
+def test_a_turn_of_an_adapter(page: dict[str, Any], bundle: Path) -> None:
+    """The example for authors of adapters asks with prompt, tools and history, and makes the calls."""
+    history = [{"role": "user", "content": "act, please"}]
+
+    async def ask_model(prompt: str, tools: Any, messages: list[Any]) -> list[Any]:
+        assert (prompt, messages) == ("", history)
+        return [(tool.name, {}) for tool in tools if tool.name.endswith("act")]
+
+    async def play() -> list[str]:
+        async with page["Runtime"].open(bundle) as runtime:
+            bound(runtime, lambda _: "done")
+            conversation = page["Conversation"](runtime.session())
+            texts: list[str] = await page["framework_turn"](conversation, history, ask_model)
+            return texts
+
+    assert asyncio.run(play()) == ["done"]
