@@ -110,10 +110,12 @@ class Lease:
             again = outcome.kind == "connection_lost" and opened.death_counted
             self._verdict = "unknown" if again else "failed"
             self._pool.last_kind = outcome.kind
+            self._pool.is_failing = True
             if outcome.kind == "connection_lost" and not opened.connection.alive:
                 self._pool.note_death(opened)
         elif outcome.kind not in _SILENT:
             self._verdict = "worked"
+            self._pool.is_failing = False
             self._of_tool = (number, "worked")
 
     async def without_place(self, answer: Awaitable[T]) -> T:

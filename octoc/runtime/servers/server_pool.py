@@ -77,8 +77,8 @@ class ServerPool:
         """The kind of the last failure, for calls refused because of it; its text may quote another caller."""
         self.asks = says_it_asks(entry, kind_of)
         """Whether the server asks its callers questions: then no connection has calls of two accounts."""
-        self._refused = False
-        """Whether the last attempt to open a first connection failed."""
+        self.is_failing = False
+        """Whether the last use of the server failed, by a fault of its own; a new connection counts as a use."""
         self._connect = connect
         self._clock = clock
         self._opened: list[PooledConnection] = []
@@ -107,11 +107,6 @@ class ServerPool:
     def is_connecting(self) -> bool:
         """Whether a connection is being made."""
         return self._connecting is not None and not self._connecting.done()
-
-    @property
-    def is_failing(self) -> bool:
-        """Whether the last use of the server failed, by a fault of its own."""
-        return self._refused or self.breaker.failures > 0
 
     @property
     def tasks(self) -> int:
@@ -194,6 +189,7 @@ class ServerPool:
 
     def worked(self) -> None:
         """Record that a call was answered, which ends the pauses between attempts to connect."""
+        self.is_failing = False
         self._failures = 0
         self._not_before = 0.0
 
@@ -280,7 +276,7 @@ class ServerPool:
         opened = PooledConnection(made.connection, idle_since=self._clock())
         self._opened.append(opened)
         self._unshut.add(opened)
-        self.lost = self._refused = False
+        self.lost = self.is_failing = False
         if made.listing is not None:
             self._take(made.listing)
         elif first and self.listing is None and self.listeners:
@@ -298,7 +294,7 @@ class ServerPool:
             # Calls continue over the existing connections.
             self._grow_after = now + max(_GROW_AGAIN_S, why.failure.retry_after_s or 0.0)
             return
-        self._refused = True
+        self.is_failing = True
         if why.failure.kind in FAULTS:
             self.breaker.failed()
         if why.final:

@@ -43,3 +43,20 @@ def test_each_state_of_a_server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
                 runtime.health("plan")
 
     asyncio.run(scenario())
+
+
+def test_a_server_that_was_connected_again_is_up(tmp_path: Path) -> None:
+    """After a crash a server is failing until its next connection, as an activation makes one; no call is needed."""
+    builder = WorkspaceBuilder(tmp_path, plugins={"use": ["transport-mcp"]})
+    builder.server("frail", sys.executable, "-I", "-S", FAULTY_STDIO, "exit-in-call").snapshot("frail", ["fault"])
+    bundle = builder.settings("servers", frail={"retry": "never"}).build().bundle
+    assert bundle is not None
+
+    async def scenario() -> None:
+        async with Runtime.open(bundle, plugins=load_plugins(["transport-mcp"], {})) as runtime:
+            assert not (await runtime.call_direct("frail", "fault")).ok
+            assert runtime.health("frail").state == "failing"
+            assert await runtime.state.current.pool.connect("frail") is None
+            assert runtime.health("frail").state == "up"
+
+    asyncio.run(scenario())
