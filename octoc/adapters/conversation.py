@@ -74,7 +74,8 @@ class Conversation:
     Args:
         budget_tokens: the most tokens that the history of a request may take, without prompt and tools; None for no
             limit. `session.counter` counts them.
-        pruner: how the history is shortened to the budget, as for `Session.fit`.
+        pruner: how the history is shortened to the budget, as for `Session.fit`. It runs for each request, since the
+            framework keeps the whole history: a summarizer should remember what it summarized.
         tool_format: the provider whose rules schemas keep, as `openai-responses` or `anthropic`; by default they are
             the servers' own (`mcp`).
         on_turn: gets each `Turn`, from the event loop.

@@ -47,7 +47,9 @@ class OctocMiddleware(AgentMiddleware):
         system = request.system_message
         if system is None and conversation.instructions:
             system = SystemMessage(conversation.instructions)
-        present = [*request.tools, *tools(conversation)]
+        # A provider refuses two tools of one name; `awrap_tool_call` calls the host's.
+        taken = {getattr(tool, "name", None) for tool in request.tools}
+        present = [*request.tools, *(tool for tool in tools(conversation) if tool.name not in taken)]
         return await handler(request.override(messages=shortened.messages, tools=present, system_message=system))
 
     async def awrap_tool_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:

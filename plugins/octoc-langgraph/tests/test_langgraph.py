@@ -238,18 +238,22 @@ def tokens(tool: dict[str, Any]) -> int:
 
 
 def test_tools_of_the_host_stay(adapter_fleet: AdapterFleet) -> None:
-    """A tool that the host gives to `create_agent` is shown and called beside those of octoc."""
-    own = StructuredTool.from_function(func=lambda: "mine", name="own", description="The host's own")
-    model = model_of(calls(("own", {}), ("desk__whoami", {})), "done")
+    """The host's tools are shown and called beside those of octoc, and instead of those with the same name."""
+    own = [
+        StructuredTool.from_function(func=lambda: "mine", name=name, description="The host's own")
+        for name in ("own", "desk__report")
+    ]
+    model = model_of(calls(("own", {}), ("desk__whoami", {}), ("desk__report", {})), "done")
 
     async def script(conversation: Conversation) -> None:
-        agent = create_agent(model, tools=[own], system_prompt="Mine.", middleware=[OctocMiddleware(conversation)])
+        agent = create_agent(model, tools=own, system_prompt="Mine.", middleware=[OctocMiddleware(conversation)])
         state = await agent.ainvoke({"messages": [user("hello")]})
-        assert [message.content for message in results(state)] == ["mine", "acme/u1"]
+        assert [message.content for message in results(state)] == ["mine", "acme/u1", "mine"]
         assert model.requests[0][0][0].content == "Mine."
 
     talk(adapter_fleet, script)
-    assert model.shown(0)[0] == "own"
+    assert model.shown(0)[:2] == ["own", "desk__report"]
+    assert len(set(model.shown(0))) == len(model.shown(0))
 
 
 def page() -> dict[str, Any]:
