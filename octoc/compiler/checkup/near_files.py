@@ -19,6 +19,9 @@ from octoc.plugin.file_kinds import Dialect
 MAX_FILES = 8
 _MAX_READ = 2_000
 """Maximum number of files whose beginning is read."""
+_OF_TOOLS = frozenset(
+    {".cache", ".git", ".mypy_cache", ".next", ".nox", ".pytest_cache", ".ruff_cache", ".tox", ".venv", ".yarn"}
+)
 _ENDINGS = (".example", ".sample", ".template", ".dist", ".bak", ".disabled")
 
 
@@ -37,7 +40,9 @@ def near_files(folder: Path, kinds: FileKinds) -> Sequence[NearFile]:
 
 
 def _candidates(folder: Path, kinds: FileKinds) -> Iterator[Path]:
-    walked = walk_folders(folder, folder, DiagnosticSink(), kinds.hidden_folders)
+    # Programs that write the files of clients keep theirs in a hidden folder of their own.
+    hidden = frozenset(path.name for path in folder.glob(".*/")) - _OF_TOOLS
+    walked = walk_folders(folder, folder, DiagnosticSink(), kinds.hidden_folders | hidden)
     paths = (here / name for here, names in walked for name in names if _suffix(Path(name)) in SYNTAX_OF)
     yield from islice(paths, _MAX_READ)
 

@@ -233,8 +233,9 @@ def _has_servers(path: Path, known: Known) -> bool:
 def _is_whole(file: tuple[Path, Known]) -> bool:
     """Tell whether a file without servers is still the client's: other programs have files of these names."""
     path, known = file
-    text, key = head_of(path), known.dialect.server_list.partition("/")[0]
-    return not text.lstrip().startswith("[") and re.search(rf"\b{re.escape(key)}\b", text) is None
+    text, key = head_of(path), re.escape(known.dialect.server_list.partition("/")[0])
+    form = rf"^{key}[ \t]*:" if known.dialect.syntax == "yaml" else rf"\b{key}\b"
+    return not text.lstrip().startswith("[") and re.search(form, text, re.MULTILINE) is None
 
 
 def _looked_into(path: Path, kinds: FileKinds) -> Known | None:

@@ -14,7 +14,7 @@ HOME_PATH = Rule(
     "A shared file names the home folder of one user.",
     Severity.WARNING,
     scope=Scope.FILE,
-    kinds=groups.SERVERS | groups.CLAUDE_SETTINGS,
+    kinds=groups.SERVERS | groups.CLAUDE_HOOKS,
 )
 WHOLE_DISK = rule(
     "OCT762", "whole-disk", "A server gives the model all files of the machine or of its user.", Severity.WARNING

@@ -80,6 +80,11 @@ HOOK = {"type": "command", "command": "true", "timeout": "5s"}
             *("OCT440", "warning", "no closing brace"),
         ),
         (
+            "hooks/hooks.json",
+            '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "/Users/eve/stop.sh"}]}]}}',
+            *("OCT761", "warning", "home folder of one user"),
+        ),
+        (
             ".claude-plugin/marketplace.json",
             json.dumps({"name": "a", "owner": {"name": "a"}, "plugins": [{**PLUGIN, "source": "./", "strict": "no"}]}),
             *("OCT203", "error", "true or false"),

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from octoc.compiler.checkup.check import CheckOutcome, check_target
+from octoc.compiler.checkup.near_files import near_files
 from octoc.compiler.checkup.target import CheckTarget
+from octoc.compiler.inputs.registry import FileKinds
 from octoc.credentials import credentials_in
 from octoc.diagnostics.rule import Severity
 
@@ -377,3 +379,17 @@ def test_agents_of_amazon_q_in_editors_are_read(tmp_path: Path) -> None:
     }
     outcome = check(tmp_path, {".amazonq/agents/default.json": json.dumps(agent)})
     assert codes(outcome, Severity.INFO) >= {"OCT321", "OCT225"}
+
+
+def test_settings_that_name_the_key_elsewhere_are_whole(tmp_path: Path) -> None:
+    """`mcp` in a value or in a comment is no list of servers."""
+    outcome = check(tmp_path, {"mcp_agent.config.yaml": "name: mcp-raven\nlogger:\n  path: logs/mcp.log\n"})
+    assert outcome.read == {tmp_path / "mcp_agent.config.yaml"}
+    assert outcome.diagnostics == ()
+
+
+def test_servers_in_a_hidden_folder_of_another_program_are_near(tmp_path: Path) -> None:
+    """A program that writes clients' files has servers in a folder of its own; git's folder is not searched."""
+    servers = '{"mcpServers": {"a": {"command": "a-mcp"}}}'
+    assert check(tmp_path, {".rulesync/mcp.json": servers, ".git/mcp.json": servers}).diagnostics == ()
+    assert [one.path for one in near_files(tmp_path, FileKinds())] == [".rulesync/mcp.json"]

@@ -9,18 +9,30 @@ from typing import Any
 
 from octoc.compiler.check.inspection import FileInspection
 from octoc.compiler.fixes.edits import renamed
-from octoc.compiler.inputs.claude.paths import is_missing, script_of
-from octoc.compiler.inputs.claude.plugin import PLUGIN_FILE
+from octoc.compiler.inputs.claude.paths import is_missing, scope_of, script_of
+from octoc.compiler.inputs.claude.plugin import CLAUDE_HOOKS, CLAUDE_PLUGIN, PLUGIN_FILE
 from octoc.compiler.inputs.claude.settings import CLAUDE_SETTINGS
 from octoc.compiler.inputs.claude.tools import EVENTS, HOOK_FIELDS, TOOL_EVENTS, TOOLS, VERSION, nearest
+from octoc.compiler.model.documents import FoundFile
 from octoc.diagnostics.model import KeyPath, Place
 from octoc.diagnostics.rules.check import MISSING_KEY, UNEXPECTED_VALUE, WRONG_TYPE
 from octoc.diagnostics.rules.claude import HOOK_NEVER_RUNS, NAMED_FILE_MISSING
 from octoc.diagnostics.rules.lint_mcp import UNEXPANDED_REFERENCE
 from octoc.lists import one_of
 
+_OF_PLUGINS = (CLAUDE_HOOKS, CLAUDE_PLUGIN)
 _UNCLOSED = re.compile(r"\$\{[A-Za-z_]\w*(?=[/\\\"\s]|\Z)")
 _NAMES = re.compile(r"[A-Za-z]+(?:\|[A-Za-z]+)*")
+
+
+def has_shared_hooks(file: FoundFile) -> bool:
+    """Tell whether a file has hooks for everyone who uses a project or a plugin."""
+    return file.kind in _OF_PLUGINS or (file.kind is CLAUDE_SETTINGS and scope_of(file.path) == "project")
+
+
+def root_of_hooks(file: FoundFile) -> str:
+    """Return the variable of the folder that the paths of hooks begin in."""
+    return "${CLAUDE_PLUGIN_ROOT}" if file.kind in _OF_PLUGINS else "$CLAUDE_PROJECT_DIR"
 
 
 def is_of_other_client(values: Mapping[str, Any], inspection: FileInspection) -> bool:

@@ -1,11 +1,11 @@
-"""Home folders of one user in the settings that a project shares with everyone: rules, hooks and variables."""
+"""Home folders of one user in the settings and hooks that a project or a plugin shares with everyone."""
 
 from __future__ import annotations
 
 import attrs
 
 from octoc.compiler.inputs.agents.claude import CLAUDE
-from octoc.compiler.inputs.claude.paths import scope_of
+from octoc.compiler.inputs.claude.hooks import has_shared_hooks, root_of_hooks
 from octoc.compiler.lint.mcp.folders import home_of_person
 from octoc.compiler.model.build import Build
 from octoc.compiler.read.values import texts_in
@@ -24,7 +24,7 @@ def check_homes_of_settings(build: Build, sink: DiagnosticSink) -> None:
     A rule of that person's is left over and does no harm; a hook fails for everyone else.
     """
     for document in build.checked.documents:
-        if document.file.kind.role != "permissions" or scope_of(document.file.path) != "project":
+        if not has_shared_hooks(document.file):
             continue
         found = [
             (path, match, text[match[1] :])
@@ -40,7 +40,7 @@ def check_homes_of_settings(build: Build, sink: DiagnosticSink) -> None:
                 at=attrs.evolve(document.place(*path), within=match),
                 help=f"write `~/{CLAUDE.home}/…`, which is in each user's own folder"
                 if rest.lstrip("\\/").startswith(CLAUDE.home)
-                else "write a path relative to the project, such as `$CLAUDE_PROJECT_DIR/…` in a hook, or move it to "
-                "the user's own settings",
+                else f"write a path relative to the project or plugin, such as `{root_of_hooks(document.file)}/…` in a "
+                "hook, or move it to the user's own settings",
                 severity=Severity.INFO if path[0] == "permissions" else None,
             )
