@@ -382,7 +382,7 @@ def test_agents_of_amazon_q_in_editors_are_read(tmp_path: Path) -> None:
 
 
 def test_settings_that_name_the_key_elsewhere_are_whole(tmp_path: Path) -> None:
-    """`mcp` in a value or in a comment is no list of servers."""
+    """A value that mentions `mcp` does not make a list of servers."""
     outcome = check(tmp_path, {"mcp_agent.config.yaml": "name: mcp-raven\nlogger:\n  path: logs/mcp.log\n"})
     assert outcome.read == {tmp_path / "mcp_agent.config.yaml"}
     assert outcome.diagnostics == ()
