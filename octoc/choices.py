@@ -17,6 +17,8 @@ ResultProfile = Literal["octoc", "octo", "octopus"]
 KeptPart = Literal["head", "tail", "both"]
 """The part of a long result that stays."""
 RetryMode = Literal["safe", "always", "never"]
+PinMode = Literal["refuse", "warn", "allow"]
+"""What becomes of a tool that differs from its pin: not called, served with a warning in the log, or served."""
 ServerEra = Literal["newest", "handshake"]
 """The era of MCP in which octoc connects a server: the newest that it has, or that of `initialize`."""
 ArgumentsMode = Literal["error", "warn", "off"]

@@ -33,6 +33,7 @@ FailureKind = Literal[
     "not_active",  # the tool's capability is not active
     "not_ready",  # a variable that the server needs is not set, or nothing is bound to a builtin server
     "unauthorized",  # the server wants credentials, or others than it got
+    "changed",  # not tried: the tool differs from its pin, and the workspace refuses such changes
     "unavailable",  # not tried: the server failed too often just now, or has no room for another call
     "rate_limited",  # not tried: the agent or its tenant has used what it may use for now
     "connect_failed",  # the server did not start, or refused the connection

@@ -28,7 +28,8 @@ FORMAT_REVISION = 5
 4: which aliases are longer because of other tools.
 5: the way to the workspace, the folders that scripts of dependencies use, what agents may not have of servers
    without a snapshot, the capabilities that only the host activates, what servers may ask their callers,
-   `Settings.kept`, which was `pinned`, tool groups, and the member `offers.json`.
+   `Settings.kept`, which was `pinned`, tool groups, how far servers may differ from their pins, and the member
+   `offers.json`.
 """
 
 ALIGNMENT = 64

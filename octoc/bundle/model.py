@@ -14,6 +14,7 @@ import attrs
 from octoc.bundle.address import ServerAddress
 from octoc.bundle.digest import canonical_json, sha256_hex
 from octoc.bundle.organisation import AreaEntry, Quota, TenantEntry
+from octoc.bundle.pin_limits import PinLimits
 from octoc.bundle.search_settings import SearchSettings
 from octoc.choices import (
     AgentKind,
@@ -75,6 +76,7 @@ class ServerDefinition(ServerAddress):
         elicitation, sampling, roots: whether the server may ask its callers this. False declines it, None answers it
             where the host does; True also says of a stdio server that it asks, so that each tenant has its own
             connection from the first call.
+        pins: how far the server may differ from its pins.
         era: `handshake` connects a server of both eras in the older one, in which it can ask during a call.
     """
 
@@ -94,6 +96,7 @@ class ServerDefinition(ServerAddress):
     sampling: bool | None = None
     roots: bool | None = None
     era: ServerEra = "newest"
+    pins: PinLimits = attrs.field(factory=PinLimits)
 
 
 @attrs.frozen(kw_only=True)

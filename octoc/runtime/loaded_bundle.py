@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from octoc.lists import name_list
 from octoc.names import BUILTIN
 from octoc.runtime.activation.encoder import RoutingParts
 from octoc.runtime.catalog.agent_scope import AgentScope
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from octoc.runtime.offers.access import BundleOffers
     from octoc.runtime.servers.bindings import Bindings
     from octoc.runtime.servers.connect import Connector
-    from octoc.runtime.servers.drift import ListingDrift
+    from octoc.runtime.servers.drift import ListingDrift, Refusals
     from octoc.runtime.shares import Accounts
     from octoc.runtime.skills.rules import SkillRules
     from octoc.runtime.tools.search import SearchParts
@@ -80,6 +81,8 @@ class LoadedBundle:
         self._shared = shared
         self._scopes: dict[str, AgentScope] = {}
         self._drift: dict[str, ListingDrift] = {}
+        self.refused: dict[str, Refusals] = {}
+        """By server, what is not called because of its last list; a server without such a thing is absent."""
         self.pool = Pool({server.name: self._server_pool(server, previous) for server in self.bundle.servers})
         for server in self.bundle.servers:
             self.pool.listen(server.name, functools.partial(self._take, server))
@@ -205,7 +208,7 @@ class LoadedBundle:
                 self.offers.join(entry.name, listing)
             return
         listed = ((tool.name, tool.wire) for tool in listing.tools if passes_filter(entry, tool.name))
-        from octoc.runtime.servers.drift import ListingDrift, drift_between
+        from octoc.runtime.servers.drift import ListingDrift, drift_between, judge
 
         compiled = self.catalog.compiled(entry.name)
         offers: list[tuple[str, Mapping[str, Any]]] = []
@@ -214,16 +217,26 @@ class LoadedBundle:
             recorded = self.opened.offers.offers
             compiled.update({f"{one.kind} {one.name}": one.wire for one in recorded if one.server == entry.name})
             offers = [(f"{one.kind} {one.name}", one.wire) for one in listing.offers if recorded]
-        drift = drift_between(compiled, [*listed, *offers])
+        live = dict([*listed, *offers])
+        drift = drift_between(compiled, live.items())
+        refused, allowed = judge(entry.name, drift, compiled, live, entry.pins)
+        was_refused = self.refused.pop(entry.name, {})
+        if refused:
+            self.refused[entry.name] = refused
+        if refused != was_refused and entry.pins.refuses:
+            is_withheld = entry.pins.breaking == "refuse"
+            self.catalog.withhold(entry.name, [name for name in refused if is_withheld or name not in drift.removed])
+            if refused:
+                logger.warning("server `%s` differs from its pins: %s refused", entry.name, name_list(sorted(refused)))
         if drift == self._drift.get(entry.name, ListingDrift()):
             return
         self._drift[entry.name] = drift
-        if drift:
+        if drift.added or drift.removed or not allowed.issuperset(drift.changed):
             logger.warning(
                 "server `%s` is not what the bundle was built with: %s; run `octoc pin %s` and build again",
                 entry.name, drift, entry.name,
             )  # fmt: skip
-        else:
+        elif not drift:
             logger.info("server `%s` is again what the bundle was built with", entry.name)
 
     def drift(self, server: str) -> ListingDrift:

@@ -16,6 +16,7 @@ from octoc.choices import (
     GateKind,
     KeptPart,
     Mode,
+    PinMode,
     ResultProfile,
     RetryMode,
     RoutingProfile,
@@ -150,6 +151,25 @@ class ToolSettings:
 
 
 @attrs.frozen(kw_only=True)
+class PinModes:
+    """`[servers.NAME.pins]`: what becomes of changed tools, by class; None is as `[pins]` has it."""
+
+    breaking: PinMode | None = None
+    widening: PinMode | None = None
+    wording: PinMode | None = None
+
+
+@attrs.frozen(kw_only=True)
+class PinSettings:
+    """`[pins]`; None is `refuse` in production and `warn` else. `unpinned` names servers that need no pins."""
+
+    breaking: PinMode | None = None
+    widening: PinMode | None = None
+    wording: PinMode | None = None
+    unpinned: tuple[str, ...] | None = None
+
+
+@attrs.frozen(kw_only=True)
 class ServerSettings:
     """`[servers.NAME]`; None is the default, of `timeout` what the server's own file says. Times are seconds.
 
@@ -172,6 +192,7 @@ class ServerSettings:
     sampling: bool | None = None
     roots: bool | None = None
     era: ServerEra | None = None
+    pins: PinModes = attrs.field(factory=PinModes)
     tools: Mapping[str, ToolSettings] = attrs.field(factory=dict)
 
 
@@ -271,6 +292,7 @@ class WorkspaceSettings:
     runtime: RuntimeSettings = attrs.field(factory=RuntimeSettings)
     skills: SkillsSettings = attrs.field(factory=SkillsSettings)
     servers: Mapping[str, ServerSettings] = attrs.field(factory=dict)
+    pins: PinSettings = attrs.field(factory=PinSettings)
     limits: LimitSettings = attrs.field(factory=LimitSettings)
     lint: LintSettings = attrs.field(factory=LintSettings)
     budget: BudgetSettings = attrs.field(factory=BudgetSettings)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import attrs
 
 from octoc.bundle.model import ServerDefinition, ToolPolicy
+from octoc.bundle.pin_limits import PinLimits
 from octoc.compiler.fixes.edits import renamed
 from octoc.compiler.model.resolved import Server
-from octoc.compiler.model.settings import ServerSettings, WorkspaceSettings
+from octoc.compiler.model.settings import PinModes, ServerSettings, WorkspaceSettings
 from octoc.compiler.resolve.bundle_fields import bundle_fields
 from octoc.compiler.resolve.servers import Servers
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.check import UNUSED_SETTING
-from octoc.diagnostics.rules.resolve import BUILTIN_NAME, UNKNOWN_SERVER, UNKNOWN_TOOL
+from octoc.diagnostics.rules.resolve import BUILTIN_NAME, UNKNOWN_SERVER, UNKNOWN_TOOL, UNPINNED_SERVER
 from octoc.diagnostics.suggest import did_you_mean
 from octoc.lists import name_list
 from octoc.names import BUILTIN, glob_matches
@@ -60,7 +62,29 @@ def tuned(servers: Servers, defined: Iterable[str], settings: WorkspaceSettings,
         else server
         for server in found
     )
+    found = tuple(attrs.evolve(server, pins=_pin_limits(server, settings, sink)) for server in found)
     return attrs.evolve(servers, all=found)
+
+
+def _pin_limits(server: Server, settings: WorkspaceSettings, sink: DiagnosticSink) -> PinLimits:
+    """Return how far a server may differ from its pins; report one that production refuses as it has none."""
+    if server.transport == BUILTIN:
+        return PinLimits()  # the host or a plugin brings its tools
+    is_strict = settings.mode == "production"
+    own = settings.servers[server.name].pins if server.name in settings.servers else PinModes()
+    modes: dict[str, Any] = {
+        kind: getattr(own, kind) or getattr(settings.pins, kind) or ("refuse" if is_strict else "warn")
+        for kind in attrs.fields_dict(PinModes)
+    }
+    is_refused = is_strict and not server.listed and server.name not in (settings.pins.unpinned or ())
+    if is_refused:
+        sink.report(
+            UNPINNED_SERVER,
+            f"server `{server.name}` has no snapshot, so production mode does not connect it",
+            at=server.place,
+            help=f'run `octoc pin {server.name}`, or set `[pins] unpinned = ["{server.name}"]`',
+        )
+    return PinLimits(**modes, unpinned="refuse" if is_refused else "allow")
 
 
 def _there_are(names: Mapping[str, Server]) -> str:
@@ -101,6 +125,7 @@ def _tuned(server: Server, settings: ServerSettings, at: Place, sink: Diagnostic
         )
     fields = bundle_fields(ServerDefinition, settings)
     fields.pop("settings", None)  # of a builtin server, they are in its definition
+    fields.pop("pins")  # `_pin_limits` adds what holds for all servers
     seconds = {} if server.snapshot is None else server.snapshot.seconds
     later = () if settings.timeout is not None else (ToolPolicy(glob=name, timeout_s=s) for name, s in seconds.items())
     return attrs.evolve(server, policies=(*policies, *later), **fields)

@@ -267,3 +267,10 @@ SAME_RESOURCE = rule(
 UNMATCHED_EXCLUSION = rule(
     "OCT374", "unmatched-exclusion", "An exclusion matches no tool, so it excludes nothing.", kinds=groups.GRANTED
 )
+UNPINNED_SERVER = rule(
+    "OCT793",
+    "unpinned-server",
+    "A server has no snapshot, and production mode refuses to connect it.",
+    Severity.WARNING,
+    kinds=groups.SERVERS,
+)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +43,8 @@ class Catalog:
         self._wires: dict[int, Mapping[str, Any]] = {}
         self._numbers: dict[ToolId, int] = {}
         self._joined: dict[str, tuple[int, ...]] = {}
+        self.withheld: frozenset[int] = frozenset()
+        """Tools that are not shown, because a call of them is refused until their server changes again."""
         self.generation = 0
         """Grows whenever the set of tools changes."""
 
@@ -108,6 +110,13 @@ class Catalog:
             numbers.append(index)
         # A tool that the list names twice is there once. One assignment, so that other threads see a whole list.
         self._joined[server.name] = tuple(dict.fromkeys(numbers))
+        self.generation += 1
+
+    def withhold(self, server: str, names: Collection[str]) -> None:
+        """Withhold these tools of a server from every list and search, and no other tool of it."""
+        others = {index for index in self.withheld if self._tools[index].id.server != server}
+        found = (self.find(ToolId(server, name)) for name in names)
+        self.withheld = frozenset({*others, *(index for index in found if index is not None)})
         self.generation += 1
 
     def _number(self, tool: ToolId, listed: ListedTool) -> int:

@@ -72,12 +72,13 @@ class SessionTools:
         """Return the shown tools as (number, wire object), in order; shared, so do not change them.
 
         Until `settle` the block only grows at its end: a tool that its server changed or withdrew stays as it was
-        shown, so that a prompt cache stays valid. Raises: BundleFileError.
+        shown, so that a prompt cache stays valid. A withheld tool goes at once. Raises: BundleFileError.
         """
         for index in self.visible():
             if index not in self._block:
                 self._block[index] = self.catalog.shared_wire(index)
-        return list(self._block.items())
+        withheld = self.catalog.withheld
+        return [(index, wire) for index, wire in self._block.items() if index not in withheld]
 
     def settle(self) -> None:
         """Show the tools as they are now, in the order in which they were shown.
@@ -109,6 +110,11 @@ class SessionTools:
             return visible
         shown = set(visible)
         return [index for index in self.scope.deferred() if index not in shown] + visible
+
+    def offered(self) -> list[int]:
+        """Return the reachable tools that search and lists show: all that are not withheld."""
+        reachable, withheld = self.reachable(), self.catalog.withheld
+        return [index for index in reachable if index not in withheld] if withheld else reachable
 
     def known(self) -> tuple[int, ...]:
         """Return every tool of the registry, whether or not it can be called now."""

@@ -34,7 +34,7 @@ def tool_block(session: SessionState, form: ToolForm) -> list[dict[str, Any]]:
     block += [copied(scope.shown(index, form.format, wire).tool) for index, wire in session.tools.block()]
     if form.native and form.format == "anthropic":
         visible = frozenset(session.tools.visible())
-        deferred = (index for index in session.tools.reachable() if index not in visible)
+        deferred = (index for index in session.tools.offered() if index not in visible)
         block += [{**copied(scope.shown(index, form.format).tool), "defer_loading": True} for index in deferred]
     block += [copied(one.tool) for one in late]
     if form.format == "gemini":

@@ -38,6 +38,7 @@ _EXCEPTION_OF: dict[FailureKind, str] = {
     "not_active": "LookupError",
     "not_ready": "RuntimeError",
     "unauthorized": "PermissionError",
+    "changed": "PermissionError",
     "unavailable": "RuntimeError",
     "rate_limited": "RuntimeError",
     "connect_failed": "ConnectionError",

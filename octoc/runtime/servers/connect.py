@@ -62,7 +62,8 @@ class Connector:
 
         Args:
             changed: called, before the host's own callback, when the server reports that its tools changed.
-            first: no other connection exists: then an unlisted server is asked for its tools.
+            first: no other connection exists: then an unlisted server is asked for its tools. A server is always asked
+                if changes of its tools are refused.
         """
         from octoc.plugin.transports import transport_kind  # opening a bundle connects nothing, so imports are local
         from octoc.runtime import telemetry
@@ -71,11 +72,15 @@ class Connector:
         kind = transport_kind(plugins, entry.transport)
         with telemetry.connecting(entry, kind) as watched:
             try:
+                if entry.pins.unpinned == "refuse":
+                    raise unreachable("not_ready", _unpinned(entry.name), final=True)
                 if entry.transport == BUILTIN:
                     connection: Connection = self._builtin(entry)
                 else:
                     connection = await self._remote(plugins, entry, kind, changed, workspace, production=production)
-                listing = await self._tools(entry, connection) if first and not entry.listed else None
+                # A tool that differs from its pin must be known before a call, on each connection.
+                is_listed_now = (first and not entry.listed) or (entry.listed and entry.pins.refuses)
+                listing = await self._tools(entry, connection) if is_listed_now else None
             except UnreachableError as unreached:
                 watched.failed(unreached.failure.kind, unreached.failure.message)
                 raise
@@ -223,6 +228,10 @@ class Connector:
             if listing is None:
                 await _end(entry, connection)
         return listing
+
+
+def _unpinned(name: str) -> str:
+    return f"server `{name}` has no snapshot, which production mode refuses: run `octoc pin {name}` and build again"
 
 
 async def _end(entry: ServerEntry, connection: Connection) -> None:

@@ -1,13 +1,18 @@
-"""How a server's tools differ from those compiled into the bundle."""
+"""How a server's tools differ from those compiled into the bundle, and which of them are refused because of it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from octoc.bundle.pin_limits import PinLimits
 from octoc.lists import name_list
+from octoc.results import OFFER_KEYS, FailureKind, ListedOffer
+
+if TYPE_CHECKING:
+    from octoc.pins.changes import Change
 
 
 @attrs.frozen(kw_only=True)
@@ -44,3 +49,45 @@ def drift_between(
 
 def _without_meta(wire: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in wire.items() if key != "_meta"}
+
+
+Refusals = Mapping[str, tuple[FailureKind, str]]
+"""Name of a tool or offer, as in `ListingDrift` -> the kind and the message of the failure of a call."""
+
+
+def judge(
+    server: str,
+    drift: ListingDrift,
+    compiled: Mapping[str, Mapping[str, Any]],
+    listed: Mapping[str, Mapping[str, Any]],
+    limits: PinLimits,
+) -> tuple[Refusals, frozenset[str]]:
+    """Return what is not called any more, and the names of changes that are allowed without a warning.
+
+    Removed tools are not called, nor what changed in a class that the limits refuse. A message names rules alone: the
+    words of a server that changed must not reach the model.
+    """
+    refused: dict[str, tuple[FailureKind, str]] = {
+        name: ("not_found", f"server `{server}` no longer has `{name}`") for name in drift.removed
+    }
+    allowed = set()
+    for name in drift.changed if limits.judges else ():
+        changes = _changes(name, compiled[name], listed[name])
+        modes = {getattr(limits, change.kind) for change in changes}
+        if "refuse" in modes:
+            rules = ", ".join(dict.fromkeys(f"{change.rule.name} ({change.kind})" for change in changes))
+            refused[name] = ("changed", f"`{server}/{name}` differs from its pin and is refused: {rules}")
+        elif "warn" not in modes:
+            allowed.add(name)
+    return refused, frozenset(allowed)
+
+
+def _changes(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Change, ...]:
+    from octoc.pins.changes import offer_changes, tool_changes  # few servers ever change
+
+    before, after = _without_meta(old), _without_meta(new)
+    kind, _, own = name.partition(" ")
+    for known in OFFER_KEYS:
+        if kind == known and own:
+            return offer_changes(*(ListedOffer(kind=known, name=own, wire=wire) for wire in (before, after)))
+    return tool_changes(name, before, after)

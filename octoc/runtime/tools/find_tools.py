@@ -88,7 +88,7 @@ def _detail(session: SessionState, names: Any) -> Outcome:
         problem = Problem(path="/detail", what=f"expected an array of strings, got {json_type(names)}")
         return misfit(FIND_TOOLS, FIND_TOOLS, [problem], session.profile)
     catalog, tools = session.loaded.catalog, session.tools
-    shown, reachable = frozenset(tools.visible()), frozenset(tools.reachable())
+    shown, reachable = frozenset(tools.visible()), frozenset(tools.offered())
     answer: list[dict[str, Any]] = []
     for name in wanted[:DEFAULT_LIMIT]:
         number = tools.names().resolve(name)

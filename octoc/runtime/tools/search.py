@@ -82,7 +82,7 @@ def _by_keywords(tools: SessionTools, query: str, limit: int) -> SearchResult:
     """Rank the tools that a session can call by Octo's rule. Raises: BundleFileError."""
     from octoc.search.keyword import rank
 
-    candidates = map(tools.catalog.__getitem__, tools.reachable())
+    candidates = map(tools.catalog.__getitem__, tools.offered())
     texts = [(one.index, one.id.tool, one.description) for one in candidates]
     shown = frozenset(tools.visible())
     hits = (_ranked(tools, number, float(score), shown, {}) for number, score in rank(query, texts, limit))
@@ -249,7 +249,7 @@ class SearchParts:
         if view is None or view.key != key:
             import numpy as np
 
-            reachable = sorted(tools.reachable())
+            reachable = sorted(tools.offered())
             whole = len(reachable) == len(catalog)
             rows = None if whole else np.array(reachable, np.int64)
             servers = np.concatenate([part.servers for part in parts])

@@ -134,8 +134,9 @@ class _Call:
         self._unanswered = False
 
     async def run(self) -> Outcome:
-        if self._call.method == TOOLS_CALL and self._call.tool in self._loaded.drift(self._entry.name).removed:
-            return self._worded(failure("not_found", f"server `{self._entry.name}` no longer has `{self._call.tool}`"))
+        refusal = self._refusal()
+        if refusal is not None:
+            return refusal
         repeats = 0
         failed: ToolFailure | None = None
         while True:
@@ -157,6 +158,17 @@ class _Call:
                 self._died = outcome.message
             await asyncio.sleep(pause)
 
+    def _refusal(self) -> ToolFailure | None:
+        """Return the failure of a call of what differs from its pin, if the workspace refuses the change."""
+        refused = self._loaded.refused.get(self._entry.name)
+        if refused is None:
+            return None
+        name = self._call.tool
+        if self._call.method != TOOLS_CALL:
+            name = f"{_KINDS.get(self._call.method, '')} {name}"
+        found = refused.get(name)
+        return None if found is None else self._worded(failure(*found))
+
     async def _once(self) -> tuple[Outcome, bool]:
         """Try once. Returns the outcome, and whether it is final, so that no other try may follow."""
         try:
@@ -172,6 +184,10 @@ class _Call:
             return self._unreachable(unreachable), unreachable.final
         LEASE.set(lease)
         try:
+            # A server that was connected for this call has listed its tools meanwhile.
+            refusal = self._refusal()
+            if refusal is not None:
+                return refusal, True
             outcome = await self._on(lease)
             lease.report(outcome)
         finally:

@@ -35,6 +35,7 @@ _STATUS: Mapping[FailureKind, HTTPStatus] = {
     "not_active": HTTPStatus.CONFLICT,
     "not_ready": HTTPStatus.SERVICE_UNAVAILABLE,
     "unauthorized": HTTPStatus.BAD_GATEWAY,
+    "changed": HTTPStatus.CONFLICT,
     "unavailable": HTTPStatus.SERVICE_UNAVAILABLE,
     "rate_limited": HTTPStatus.TOO_MANY_REQUESTS,
     "connect_failed": HTTPStatus.BAD_GATEWAY,

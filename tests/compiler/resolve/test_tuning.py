@@ -7,12 +7,16 @@ from typing import Any
 import attrs
 
 from octoc.bundle.model import Bundle, ResultSettings, ServerEntry, ToolPolicy
+from octoc.bundle.pin_limits import PinLimits
 from octoc.bundle.reader import OpenBundle
+from octoc.choices import PinMode
 from octoc.compiler.workspace.build import BuildOutcome
 from octoc.plugin import PythonTool
 from octoc.plugin.manager import plugins_of
 from octoc.runtime import Runtime
 from octoc.testing import WorkspaceBuilder
+
+STRICT = PinLimits(breaking="refuse", widening="refuse", wording="refuse")
 
 
 def _built(builder: WorkspaceBuilder) -> tuple[Bundle, BuildOutcome]:
@@ -225,3 +229,28 @@ def test_a_builtin_server_has_one_name(tmp_path: Path) -> None:
             'write `builtin = "notes"`, or call the table `[servers.note]`',
         )
     ]
+
+
+def test_how_far_a_server_may_differ_from_its_pins_is_in_the_bundle(tmp_path: Path) -> None:
+    """A server's own `pins` win over `[pins]`, which win over the mode's default."""
+    pins = {"breaking": "warn", "wording": "allow"}
+    own = {"docs": {"pins": {"wording": "refuse"}}}
+    widenings: tuple[tuple[str, PinMode], ...] = (("development", "warn"), ("production", "refuse"))
+    for mode, widening in widenings:
+        builder = _docs(tmp_path / mode, pins=pins, servers=own).settings("workspace", mode=mode)
+        (server,) = _built(builder)[0].servers
+        assert server.pins == PinLimits(breaking="warn", widening=widening, wording="refuse")
+    for mode, limits in (("development", PinLimits()), ("production", STRICT)):
+        (server,) = _built(_docs(tmp_path / f"default-{mode}").settings("workspace", mode=mode))[0].servers
+        assert server.pins == limits
+
+
+def test_production_connects_a_server_without_a_snapshot_only_by_name(tmp_path: Path) -> None:
+    """A server without a snapshot is refused and reported in production; `unpinned` names one that is not."""
+    builder = _docs(tmp_path, pins={"unpinned": ["one"]}).settings("workspace", mode="production")
+    bundle, outcome = _built(builder.server("one", "one-mcp").server("two", "two-mcp"))
+    assert {server.name: server.pins.unpinned for server in bundle.servers} == {
+        "docs": "allow", "one": "allow", "two": "refuse",
+    }  # fmt: skip
+    (found,) = (one for one in outcome.diagnostics if one.rule.code == "OCT793")
+    assert found.message == "server `two` has no snapshot, so production mode does not connect it"
