@@ -23,8 +23,8 @@ def octoc_tools(server: str, target: ServerTarget) -> Iterable[PythonTool] | Non
         return None
     from octoc_tools_files.root import Root
     from octoc_tools_files.settings import FileToolSettings
-    from octoc_tools_files.tools import python_tools
+    from octoc_tools_files.tools import python_tools, research_tools
 
     settings = FileToolSettings.of(target.settings)
-    root = Root(settings.folder(target.cwd or "."), hard_links=settings.hard_links)
-    return tuple(python_tools(root, settings))
+    root, research = (Root(path, hard_links=settings.hard_links) for path in settings.folders(target.cwd or "."))
+    return (*python_tools(root, settings), *research_tools(research, settings))

@@ -36,6 +36,8 @@ _RIPGREP_OUTPUT = 1024 * 1024
 _RIPGREP_S = 30.0
 _LOOK_MS = 20
 _LINE = re.compile(rb"/proc/self/fd/(\d+)\0(\d+)([:-])(.*)", re.DOTALL)
+_SPECIAL = re.compile(r"[\\.+*?()|\[\]{}^$]")
+MODES = ("files_with_matches", "content", "count")
 _HEAD = 8192
 """How many bytes of a file tell whether it is text: one with a NUL among them is not."""
 
@@ -84,6 +86,28 @@ def search_files(
         if context and last:
             shown.append("")
     return cut("\n".join(shown)) if shown else f"No matches for '{pattern}' in {path}"
+
+
+def search_text(
+    root: Root, text: str, path: str, glob: str, mode: str, stop: threading.Event, *, program: str | None
+) -> str:
+    """Return the files that have a text, their lines, or their numbers of lines, by `mode`, one of MODES.
+
+    Raises: PathRefusedError, ToolError, StoppedError.
+    """
+    expression = _SPECIAL.sub(r"\\\g<0>", text)
+    shown: list[str] = []
+    try:
+        search = Search(expression, compile_regex(expression), 0)
+    except RegexError as error:  # a text that is too long
+        raise ToolError(f"Error: the text cannot be searched: {error}") from None
+    for name, found in _found(root, search, path, glob, stop, program):
+        lines = [f"  {line.number}: {line.text}" for line in found]
+        if lines:
+            shown += {"content": [f"{name}:", *lines], "count": [f"{name}: {len(lines)}"]}.get(mode, [name])
+        if len(shown) >= MAX_MATCHES:
+            break
+    return cut("\n".join(shown[:MAX_MATCHES])) if shown else f"No matches found for '{text}'"
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import attrs
 
@@ -93,6 +93,14 @@ class Root:
             yield fd
         finally:
             os.close(fd)
+
+    def make_folders(self, parts: tuple[str, ...]) -> None:
+        """Make the folder of the tools, and those of the steps that are absent. Raises: PathRefusedError."""
+        with _refused():
+            os.makedirs(self.path, exist_ok=True)  # noqa: PTH103  # the path is a text
+        for depth, part in enumerate(parts):
+            with self.folder(parts[:depth]) as above, _refused(), suppress(FileExistsError):
+                os.mkdir(part, dir_fd=above)
 
     @contextmanager
     def file(self, parts: tuple[str, ...]) -> Iterator[tuple[OpenFile, int]]:

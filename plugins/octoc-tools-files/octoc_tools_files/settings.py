@@ -20,6 +20,7 @@ class FileToolSettings:
 
     Args:
         root: the folder of the tools, relative to the workspace.
+        research: the folder of deep research agents, relative to the workspace; octoc makes it when it is first used.
         programs: names or absolute paths of the programs that `Bash` starts; `*` allows every program, and without any
             there is no `Bash`.
         seconds: how long a command may take.
@@ -29,6 +30,7 @@ class FileToolSettings:
     """
 
     root: str = attrs.field(default=".", metadata={"is": "a path"})
+    research: str = attrs.field(default=".octo/workspace", metadata={"is": "a path"})
     programs: tuple[str, ...] = attrs.field(default=(), metadata={"is": "a list of programs"})
     seconds: int = 120
     processes: int = 64
@@ -40,6 +42,7 @@ class FileToolSettings:
         """Return settings as a file has them. Raises: PluginError that names the key."""
         return settings_of(cls, written)
 
-    def folder(self, workspace: str) -> str:
-        """Return the folder of the tools, absolute, links followed."""
-        return os.path.realpath(f"{Path(workspace, self.root)}")
+    def folders(self, workspace: str) -> tuple[str, str]:
+        """Return the folder of the tools and that of deep research agents, absolute, links followed."""
+        root, research = (os.path.realpath(f"{Path(workspace, path)}") for path in (self.root, self.research))
+        return root, research

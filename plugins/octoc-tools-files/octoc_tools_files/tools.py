@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import os
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
@@ -15,11 +16,12 @@ import attrs
 from octoc.plugin import AgentRole, PythonTool, ToolResult, current_caller
 from octoc.plugin.toolkit import words_of
 from octoc_tools_files.bash import run_command
-from octoc_tools_files.edit import edit
+from octoc_tools_files.edit import edit, write
 from octoc_tools_files.find import find
 from octoc_tools_files.grep import ripgrep, search_files
 from octoc_tools_files.read import read_lines
-from octoc_tools_files.root import AbsentError, PathRefusedError, Root, Signature
+from octoc_tools_files.research import ResearchTools
+from octoc_tools_files.root import AbsentError, OpenFile, PathRefusedError, Root, Signature
 from octoc_tools_files.settings import ANY_PROGRAM, FileToolSettings
 from octoc_tools_files.texts import MAX_LINES, ToolError
 
@@ -76,20 +78,49 @@ class FileTools:
             raise ToolError(f"Error: {path}: {words_of(error)}") from None
 
     def edit(self, arguments: Arguments, _: threading.Event) -> str:
-        """Replace the only occurrence of a text in a file."""
+        """Replace the only occurrence of a text in a file, or with `replace_all` every one."""
         path = arguments["file_path"]
         try:
             parts = self.root.parts(path)
             with self._lock, self.root.file(parts) as (one, folder):
                 if self._read.get(_reader(parts), one.signature) != one.signature:
                     raise ToolError(f"Error editing {path}: the file changed since it was read; read it again")
-                signature = edit(one, parts[-1], folder, path, arguments["old_string"], arguments["new_string"])
+                old, new = arguments["old_string"], arguments["new_string"]
+                signature, count = edit(
+                    one, parts[-1], folder, path, old, new, every=arguments.get("replace_all", False)
+                )
             self._remember(parts, signature)
         except AbsentError:
             raise ToolError(f"Error: File not found: {path}") from None
         except (PathRefusedError, OSError) as error:
             raise ToolError(f"Error editing {path}: {words_of(error)}") from None
-        return f"Successfully edited {path}"
+        return f"Successfully edited {path}" if count == 1 else f"Successfully edited {path} in {count} places"
+
+    def write(self, arguments: Arguments, _: threading.Event) -> str:
+        """Write a whole file, and make its folders."""
+        path = arguments["file_path"]
+        try:
+            parts = self.root.parts(path)
+            if not parts:
+                raise PathRefusedError("a folder")
+            self.root.make_folders(parts[:-1])
+            with self._lock, self.root.folder(parts[:-1]) as folder:
+                one = self._present(parts[-1], folder)
+                try:
+                    signature = write(one, parts[-1], folder, path, arguments["content"])
+                finally:
+                    if one is not None:
+                        os.close(one.fd)
+            self._remember(parts, signature)
+        except (PathRefusedError, OSError) as error:
+            raise ToolError(f"Error writing {path}: {words_of(error)}") from None
+        return f"Updated file {path}"
+
+    def _present(self, name: str, folder: int) -> OpenFile | None:
+        try:
+            return self.root.open_file(name, folder)
+        except AbsentError:
+            return None
 
     def bash(self, arguments: Arguments, stop: threading.Event) -> ToolResult:
         """Run a command of a shell."""
@@ -183,6 +214,13 @@ def python_tools(root: Root, settings: FileToolSettings) -> Iterable[PythonTool]
         )  # fmt: skip
 
 
+def research_tools(root: Root, settings: FileToolSettings) -> Iterable[PythonTool]:
+    """Yield the tools of deep research agents."""
+    files = FileTools(root, settings)
+    for name, description, properties, required, work in ResearchTools(root, files.read, files.write, files.edit).all():
+        yield _tool(name, description, properties, required, work, direct_for=("deep_research",))
+
+
 def _programs(settings: FileToolSettings) -> str:
     if ANY_PROGRAM in settings.programs:
         return "It can start every program."
@@ -197,6 +235,7 @@ def _tool(
     required: tuple[str, ...],
     work: Callable[[Arguments, threading.Event], str | ToolResult],
     *,
+    direct_for: tuple[AgentRole, ...] = ROLES,
     timeout_s: float | None = None,
 ) -> PythonTool:
     async def handle(arguments: Arguments) -> ToolResult:
@@ -208,7 +247,12 @@ def _tool(
 
     schema = {"type": "object", "properties": properties, "required": list(required)}
     return PythonTool(
-        name=name, description=description, input_schema=schema, handler=handle, direct_for=ROLES, timeout_s=timeout_s
+        name=name,
+        description=description,
+        input_schema=schema,
+        handler=handle,
+        direct_for=direct_for,
+        timeout_s=timeout_s,
     )
 
 

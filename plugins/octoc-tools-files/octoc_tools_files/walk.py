@@ -89,6 +89,11 @@ class Walk:
             os.close(inner)
 
 
+def names_in(folder: int) -> list[str]:
+    """Return the names in an open folder, sorted; those of folders end in `/`, and links are left out."""
+    return [f"{name}/" if stat.S_ISDIR(mode) else name for name, mode in _listed(folder)]
+
+
 def _listed(folder: int) -> list[tuple[str, int]]:
     """Return the names in a folder with their kinds, sorted; names that are gone again are left out."""
     found = []

@@ -16,6 +16,7 @@ from octoc.runtime import Runtime
 from octoc.testing import WorkspaceBuilder
 
 BUILT_IN = {"Read", "Grep", "Glob", "Edit", "Bash"}
+RESEARCH = {"ls", "read_file", "write_file", "edit_file", "glob", "grep"}
 PROXY = {"find_tools", "call_mcp_tool"}
 
 
@@ -74,8 +75,8 @@ def _shown(runtime: Runtime, agent: str) -> set[str]:
         ("worker", BUILT_IN | PROXY, ()),
         ("reader", {"Read", "Grep", "note_1"}, ()),
         ("limited", {"Read"}, ("Bash(git log:*)",)),
-        ("researcher", PROXY, ()),
-        ("scholar", {"note_2"}, ("Read",)),
+        ("researcher", RESEARCH | PROXY, ()),
+        ("scholar", RESEARCH | {"note_2"}, ("Read",)),
         ("project", set(), ()),
     ],
 )
@@ -93,6 +94,15 @@ def test_the_table(tmp_path: Path, agent: str, direct: set[str], host_tools: tup
                 "Glob": ({"pattern": "*"}, "a.txt"),
                 "Edit": ({"file_path": "a.txt", "old_string": "one", "new_string": "two"}, "Successfully edited a.txt"),
                 "Bash": ({"command": "cat a.txt"}, "two\n"),
+                "ls": ({}, "No files found in /"),
+                "write_file": ({"file_path": "/b.md", "content": "tea"}, "Updated file b.md"),
+                "read_file": ({"file_path": "/b.md"}, "     1\ttea"),
+                "edit_file": (
+                    {"file_path": "/b.md", "old_string": "tea", "new_string": "milk"},
+                    "Successfully edited b.md",
+                ),
+                "glob": ({"pattern": "*"}, "b.md"),
+                "grep": ({"pattern": "milk"}, "b.md"),
             }
             for tool, (arguments, text) in calls.items():
                 outcome = await session.call(tool, arguments)

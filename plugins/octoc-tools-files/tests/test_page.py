@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import attrs
 import pytest
@@ -35,9 +36,10 @@ def test_the_example(tmp_path: Path, text: str) -> None:
 def test_every_setting_is_on_the_page() -> None:
     """The table has each setting with its default."""
     rows = dict(re.findall(r"^\| `(\w+)` \| (.+?) \| ", PAGE.partition("## Settings")[2], re.MULTILINE))
+    shown: dict[Any, str] = {text: f'`"{text}"`' for text in (".", ".octo/workspace")}
+    shown |= {(): "none", False: "`false`"}
     for field in attrs.fields(FileToolSettings):
-        shown = {".": '`"."`', (): "none", False: "`false`"}.get(field.default, f"`{field.default}`")
-        assert rows[field.name] == shown, field.name
+        assert rows[field.name] == shown.get(field.default, f"`{field.default}`"), field.name
     assert settings.ANY_PROGRAM == "*"
 
 
