@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+TOOL_PLUGINS: Mapping[str, str] = {"files": "tools-files", "octo": "tools-agent"}
+"""Builtin server -> octoc's own plugin that binds its tools."""
 _ROOT = Path(__file__).resolve().parent.parent
 _OCTOC = "octoc"
 

@@ -84,7 +84,7 @@ def bundle(tmp_path_factory: pytest.TempPathFactory, python_server: Callable[[st
             folder,
             servers={
                 "files": {"builtin": "files", "settings": {"root": "code", "programs": ["cat"]}},
-                "agent": {"builtin": "agent"},
+                "octo": {"builtin": "octo"},
             },
             plugins={"use": ["transport-mcp", "tools-files", "tools-agent"]},
             aliases={"style": "bare"},
@@ -102,7 +102,7 @@ def bundle(tmp_path_factory: pytest.TempPathFactory, python_server: Callable[[st
         .agent("project", type="project")
         .write()
     )
-    assert main(["pin", "--workspace", str(workspace)]) == 0
+    assert main(["pin", "--yes", "--workspace", str(workspace)]) == 0
     assert main(["build", "--workspace", str(workspace), "--allow-degraded"]) == 0
     (made,) = (folder / "dist").glob("*.octoc")
     return made
@@ -171,7 +171,7 @@ def test_access_to_servers(bundle: Path, agent: str) -> None:
             assert "get_current_time" in found.text
             assert "**time** (2 tools): get_current_time, convert_time" in session.servers_prompt
             assert "**git** (12 tools)" in session.servers_prompt
-            assert not any(f"**{server}**" in session.servers_prompt for server in ("files", "agent"))
+            assert not any(f"**{server}**" in session.servers_prompt for server in ("files", "octo"))
             for tool in sorted(EVERY - MCP - ROWS[agent][0]):
                 outcome = await session.call("call_mcp_tool", {"tool_name": tool, "arguments": {}})
                 assert outcome.text.startswith(f"[Error] Tool '{tool}' not found."), tool

@@ -35,6 +35,7 @@ from octoc.diagnostics.rules.lock import (
     LOCK_UNREADABLE,
 )
 from octoc.diagnostics.rules.plugin import PLUGIN_BROKEN, PLUGIN_MISSING
+from octoc.installation import TOOL_PLUGINS, install_command
 
 # Many times what a workspace of a thousand servers has.
 _MAX_BYTES = 64 * 1024 * 1024
@@ -109,9 +110,15 @@ def _plugins(settings: WorkspaceSettings, context: Context) -> Mapping[str, str]
                 PLUGIN_MISSING,
                 f"plugin `{name}` is not installed",
                 at=at,
-                help=f"install the distribution that has the entry point `{name}` in the group `octoc`",
+                help=_how_to_install(name),
             )
     return versions
+
+
+def _how_to_install(plugin: str) -> str:
+    if plugin in TOOL_PLUGINS.values():
+        return f"run `{install_command(f'octoc-{plugin}')}`"
+    return f"install the distribution that has the entry point `{plugin}` in the group `octoc`"
 
 
 def _read(path: Path, context: Context) -> LockContent | None:

@@ -9,6 +9,7 @@ from octoc.compiler.context import Context
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.model.source import ServerSource, SnapshotSource
 from octoc.diagnostics.rules.resolve import BUILTIN_REFUSED
+from octoc.installation import TOOL_PLUGINS
 from octoc.names import BUILTIN
 from octoc.plugin.protocols import PluginError, ServerTarget
 from octoc.results import ServerListing
@@ -46,7 +47,7 @@ def builtin_snapshots(settings: WorkspaceSettings, context: Context) -> Iterator
                 BUILTIN_REFUSED,
                 f"builtin server `{server.name}` has settings, and no plugin in use binds tools to it",
                 at=server.place.child("settings").key(),
-                help="name the plugin in `[plugins] use`, or delete the settings",
+                help=f"name {_plugin_of(server.name)} in `[plugins] use`, or delete the settings",
             )
         if not tools:
             continue
@@ -60,3 +61,7 @@ def builtin_snapshots(settings: WorkspaceSettings, context: Context) -> Iterator
             roles={tool.name: tool.direct_for for tool in tools if tool.direct_for},
             seconds={tool.name: tool.timeout_s for tool in tools if tool.timeout_s is not None},
         )
+
+
+def _plugin_of(server: str) -> str:
+    return f"`{TOOL_PLUGINS[server]}`" if server in TOOL_PLUGINS else "the plugin"

@@ -31,6 +31,7 @@ from octoc.diagnostics.rules.resolve import (
     UNMATCHED_EXCLUSION,
 )
 from octoc.diagnostics.suggest import did_you_mean, slips_of
+from octoc.installation import TOOL_PLUGINS
 from octoc.lists import some_names
 from octoc.names import BUILTIN, any_glob_matches, glob_matches
 from octoc.plugin.file_kinds import Dialect
@@ -206,6 +207,12 @@ def _with_prefixes(server: Server, sink: DiagnosticSink) -> Server:
     return server if wider == server.exclude else attrs.evolve(server, exclude=wider)
 
 
+def _how_to_bind(server: str) -> str:
+    bind = f'bind them with `runtime.bind("{server}", tools)`'
+    plugin = TOOL_PLUGINS.get(server)
+    return bind if plugin is None else f"install `octoc-{plugin}` and name `{plugin}` in `[plugins] use`, or {bind}"
+
+
 def _listed(server: Server, snapshot: SnapshotSource | None, sink: DiagnosticSink) -> Server:
     if server.transport == BUILTIN and snapshot is not None:
         return attrs.evolve(
@@ -216,7 +223,7 @@ def _listed(server: Server, snapshot: SnapshotSource | None, sink: DiagnosticSin
             BUILTIN_SERVER,
             f"server `{server.name}` is builtin: it has the tools that the host or a plugin binds to it",
             at=server.place,
-            help=f'bind them with `runtime.bind("{server.name}", tools)`',
+            help=_how_to_bind(server.name),
         )
         return server
     if snapshot is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, get_args
+from typing import Any
 
 import attrs
 
@@ -13,6 +13,7 @@ from octoc.compiler.model.resolved import Agent, Capability, ServerGrant
 from octoc.compiler.resolve.patterns import EVERY, grant_of
 from octoc.compiler.scope.exclusions import NOTHING, Exclusions, exclusions_of
 from octoc.compiler.scope.fleet import Fleet
+from octoc.compiler.scope.hosts import role_of
 from octoc.compiler.scope.selection import select_tools
 from octoc.diagnostics.model import DiagnosticSink
 
@@ -112,12 +113,6 @@ def _without(registry: Registry, excluded: Exclusions, fleet: Fleet) -> Registry
         excluded=tuple(Grant(server=server, globs=tuple(found)) for server, found in globs.items()),
         confined=True,
     )
-
-
-def role_of(agent: Agent) -> AgentRole:
-    """Return the role of an agent in Octo's table: `worker` for all types that it does not have."""
-    roles: tuple[AgentRole, ...] = get_args(AgentRole)
-    return next((role for role in roles if role == agent.source.type), "worker")
 
 
 def _direct(

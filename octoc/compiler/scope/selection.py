@@ -13,13 +13,14 @@ from octoc.compiler.model.resolved import Agent, Server, ServerGrant
 from octoc.compiler.resolve.spelling import qualified
 from octoc.compiler.scope.exclusions import Exclusions
 from octoc.compiler.scope.fleet import Fleet
-from octoc.compiler.scope.hosts import HOST_TOOLS, host_name, restricts_host_tool
+from octoc.compiler.scope.hosts import HOST_TOOLS, TYPES_OF_TOOL, host_name, is_of_type, restricts_host_tool
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.resolve import (
     AMBIGUOUS_TOOL,
     FOREIGN_TOOL,
     NO_TOOL_RESOLVES,
+    TOOL_OF_OTHER_TYPE,
     TOOL_ON_UNLISTED_SERVER,
     UNKNOWN_TOOL,
 )
@@ -64,7 +65,8 @@ def select_tools(
         if own is not None:
             wanted.setdefault(own, []).append(entry.value)
             continue
-        if host_name(entry.value) in HOST_TOOLS:
+        is_elsewhere = any(_has(grant, entry.value) for grant in visible)
+        if host_name(entry.value) in HOST_TOOLS or (is_of_type(entry.value, agent) and not is_elsewhere):
             host_tools.append(entry.value)
             continue
         server = _foreign_server(entry.value, servers)
@@ -147,6 +149,15 @@ def _targets(
             )
         return [(name, text) for name in have]
     unlisted = [name for name in servers if not servers[name].listed]
+    types = TYPES_OF_TOOL.get(text, ())
+    if types and not unlisted and agent.source.kind in ("octo", "octoc"):
+        sink.report(
+            TOOL_OF_OTHER_TYPE,
+            f"tool `{text}` of agent `{agent.name}` is only for agents of type {_either(types)}",
+            at=entry.place,
+            help="delete it, or change the agent's `type`",
+        )
+        return None
     if unlisted and "__" not in text:
         # Claude Code calls no server's tool by a bare name.
         if agent.source.kind == "claude":
@@ -161,6 +172,10 @@ def _targets(
         return [(name, text) for name in unlisted]
     _report_unknown(entry, agent, [*_known(reach), *HOST_TOOLS], servers, sink)
     return None
+
+
+def _either(names: Sequence[str]) -> str:
+    return " or ".join(f"`{name}`" for name in names)
 
 
 def _known(reach: Mapping[str, ServerGrant]) -> list[str]:

@@ -109,6 +109,13 @@ SERVER_WITHOUT_TOOLS = rule(
 TOOL_ON_UNLISTED_SERVER = rule(
     "OCT324", "tool-on-unlisted-server", "A tool could only be on a server that is not listed yet.", Severity.INFO
 )
+TOOL_OF_OTHER_TYPE = rule(
+    "OCT786",
+    "tool-of-other-type",
+    "An agent names a tool of Octo that only agents of another type have.",
+    Severity.WARNING,
+    kinds=groups.AGENTS,
+)
 FOREIGN_TOOL = rule(
     "OCT745",
     "foreign-tool",

@@ -1,4 +1,4 @@
-"""Octo's supervisor tools, `claude_code` of project agents and `task` of deep research agents: the server `agent`."""
+"""Octo's supervisor tools, `claude_code` of project agents and `task` of deep research agents: the server `octo`."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 __all__ = ["HostFunctions", "bind", "octoc_tools"]
 
-SERVER = "agent"
+SERVER = "octo"
 
 
 @hookimpl
 def octoc_tools(server: str, target: ServerTarget) -> Iterable[PythonTool] | None:
-    """Return the tools of a server that is bound to `agent`. Raises: PluginError for settings that it does not take."""
+    """Return the tools of a server that is bound to `octo`. Raises: PluginError for settings that it does not take."""
     if server != SERVER:
         return None
     from octoc_tools_agent.settings import AgentToolSettings
@@ -34,7 +34,7 @@ def octoc_tools(server: str, target: ServerTarget) -> Iterable[PythonTool] | Non
 def bind(runtime: Runtime, functions: HostFunctions) -> None:
     """Give the tools of a runtime the functions of its host.
 
-    Raises: UnknownNameError if the bundle has no server `agent`; PluginError for settings that it does not take.
+    Raises: UnknownNameError if the bundle has no server `octo`; PluginError for settings that it does not take.
     """
     from octoc_tools_agent.settings import AgentToolSettings
     from octoc_tools_agent.tools import python_tools

@@ -1,4 +1,4 @@
-"""What a workspace sets of the tools: `[servers.agent.settings]`."""
+"""What a workspace sets of the tools: `[servers.octo.settings]`."""
 
 from __future__ import annotations
 

@@ -23,8 +23,8 @@ class Tools:
         self.folder = folder
         self.caller = Caller(agent="supervisor", user="ann")
         if functions is None:
-            target = ServerTarget(name="agent", transport="builtin", cwd=str(folder), settings=settings)
-            tools = tuple(octoc_tools("agent", target) or ())
+            target = ServerTarget(name="octo", transport="builtin", cwd=str(folder), settings=settings)
+            tools = tuple(octoc_tools("octo", target) or ())
         else:
             tools = tuple(python_tools(AgentToolSettings.of(settings), folder, functions))
         self.by_name: dict[str, PythonTool] = {tool.name: tool for tool in tools}

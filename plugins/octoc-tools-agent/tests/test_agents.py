@@ -42,7 +42,7 @@ def _plugins() -> Plugins:
 def _workspace(folder: Path, **workspace: Any) -> WorkspaceBuilder:
     builder = WorkspaceBuilder(
         folder,
-        servers={"agent": {"builtin": "agent"}, "notes": {"builtin": "notes"}},
+        servers={"octo": {"builtin": "octo"}, "notes": {"builtin": "notes"}},
         aliases={"style": "bare"},
     ).settings("workspace", **workspace)
     return (
@@ -86,7 +86,7 @@ def test_the_table(tmp_path: Path, agent: str, direct: set[str]) -> None:
         async with _opened(_workspace(tmp_path)) as runtime:
             assert _shown(runtime, agent) == direct
             session = runtime.owners_session(agent)
-            assert "agent__" not in session.servers_prompt
+            assert "octo__" not in session.servers_prompt
             for tool in sorted((SUPERVISOR | RESEARCH | {"claude_code"}) - direct):
                 outcome = await session.call(tool, {})
                 assert isinstance(outcome, ToolFailure), tool
@@ -155,7 +155,7 @@ def test_a_build_writes_no_file(tmp_path: Path) -> None:
 def test_production_needs_a_grant(tmp_path: Path) -> None:
     """In production an agent has only those of its tools that a grant names."""
     builder = _workspace(tmp_path, mode="production").settings("scopes", profile="allow")
-    grants = '[[grants]]\nagents = ["supervisor", "worker"]\ntools = ["agent/read_todos", "agent/claude_code"]\n'
+    grants = '[[grants]]\nagents = ["supervisor", "worker"]\ntools = ["octo/read_todos", "octo/claude_code"]\n'
     runtime = _opened(builder.file("scopes/grants.toml", grants))
     every = SUPERVISOR | RESEARCH | {"claude_code"}
     assert {agent: _shown(runtime, agent) & every for agent in runtime.agents} == {
@@ -170,7 +170,7 @@ def test_production_needs_a_grant(tmp_path: Path) -> None:
 
 def test_scopes_apply(tmp_path: Path) -> None:
     """A denied tool does not exist, also for deep research agents with `tools` and for project agents."""
-    denied = '[[deny]]\nagents = ["scholar", "project", "supervisor"]\ntools = ["agent/task", "agent/claude_code"]\n'
+    denied = '[[deny]]\nagents = ["scholar", "project", "supervisor"]\ntools = ["octo/task", "octo/claude_code"]\n'
     runtime = _opened(_workspace(tmp_path).file("scopes/a.toml", denied))
     assert _shown(runtime, "scholar") == {"note_2", "write_todos"}
     assert _shown(runtime, "project") == set()
@@ -188,6 +188,6 @@ def test_scopes_apply(tmp_path: Path) -> None:
 )
 def test_wrong_settings(tmp_path: Path, settings: dict[str, Any], problem: str) -> None:
     """A wrong setting is an error of the build with its place."""
-    builder = WorkspaceBuilder(tmp_path, servers={"agent": {"builtin": "agent", "settings": settings}}).agent("worker")
+    builder = WorkspaceBuilder(tmp_path, servers={"octo": {"builtin": "octo", "settings": settings}}).agent("worker")
     (found,) = [one for one in builder.build(_plugins()).diagnostics if one.rule.code == "OCT797"]
-    assert found.message == f"builtin server `agent` has no tools: {problem}"
+    assert found.message == f"builtin server `octo` has no tools: {problem}"

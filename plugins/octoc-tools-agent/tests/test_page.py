@@ -23,7 +23,7 @@ README = (ROOT / "plugins" / "octoc-tools-agent" / "README.md").read_text(encodi
 
 
 def _bundle(folder: Path, text: str) -> Path:
-    (example,) = re.findall(r"```toml.*?\n(.*?\[servers\.agent\].*?)```", text, re.DOTALL)
+    (example,) = re.findall(r"```toml.*?\n(.*?\[servers\.octo\].*?)```", text, re.DOTALL)
     (folder / "octoc.toml").write_text(example, encoding="utf-8")
     outcome = build(folder, plugins=plugins_of(octoc_tools_agent), allow_degraded=True)
     assert outcome.bundle is not None
@@ -36,8 +36,8 @@ def test_the_example(tmp_path: Path, text: str) -> None:
     runtime = Runtime.open(_bundle(tmp_path, text), plugins=plugins_of(octoc_tools_agent))
     names = {str(tool["name"]) for tool in runtime.session().tools("mcp")}
     (row,) = re.findall(r"^\| supervisor \| (.*) \|$", PAGE, re.MULTILINE)
-    assert {f"agent__{name}" for name in re.findall(r"`(\w+)`", row)} == {
-        name for name in names if name.startswith("agent__")
+    assert {f"octo__{name}" for name in re.findall(r"`(\w+)`", row)} == {
+        name for name in names if name.startswith("octo__")
     }
 
 
@@ -53,7 +53,7 @@ def test_the_host_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     async def run() -> str:
         async with names["runtime"] as runtime:
             session = runtime.session("supervisor", user="ann")
-            outcome = await session.call("agent__schedule_task", {"task": "tea", "spec": "in 2h"})
+            outcome = await session.call("octo__schedule_task", {"task": "tea", "spec": "in 2h"})
             return str(outcome.text)
 
     assert asyncio.run(run()) == "Scheduled for ann: tea, in 2h"
@@ -62,7 +62,7 @@ def test_the_host_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_every_tool_is_on_the_page() -> None:
     """The table has each tool with its parameters."""
     rows = dict(re.findall(r"^\| `(\w+)` \| (.*?) \| ", PAGE.partition("## The tools")[2], re.MULTILINE))
-    for tool in octoc_tools("agent", ServerTarget(name="agent", transport="builtin")) or ():
+    for tool in octoc_tools("octo", ServerTarget(name="octo", transport="builtin")) or ():
         for name in tool.input_schema["properties"]:
             assert f"`{name}`" in rows[tool.name], (tool.name, name)
 

@@ -108,7 +108,9 @@ def test_only_allowed_programs(make_tools: MakeTools) -> None:
 
 def test_without_programs_there_is_no_bash(make_tools: MakeTools) -> None:
     """A workspace that allows no program has no `Bash`."""
-    assert list(make_tools().by_name) == ["Read", "Grep", "Glob", "Edit"]
+    tools = make_tools()
+    assert "Read" in tools.by_name
+    assert "Bash" not in tools.by_name
 
 
 def test_a_program_that_ignores_sigterm(make_tools: MakeTools) -> None:

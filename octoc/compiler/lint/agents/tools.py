@@ -33,7 +33,7 @@ def check_bare_tools(build: Build, sink: DiagnosticSink) -> None:
                 owners.setdefault(tool.tool, []).append(tool.server)
         for entry in agent.source.tools or ():
             have = owners.get(entry.value, [])
-            if len(have) != 1 or entry.value in HOST_TOOLS:
+            if len(have) != 1 or entry.value in HOST_TOOLS or entry.value in registries.fleet.servers[have[0]].roles:
                 continue
             # Each client has a spelling of its own, and octoc reads both.
             claude = agent.source.kind == "claude"
