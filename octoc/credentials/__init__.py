@@ -36,6 +36,8 @@ def is_literal_secret(name: str, value: str) -> bool:
 
 _SCHEME = re.compile(rf"\s*[A-Za-z]{{2,24}} {OPAQUE}+\s*")
 """The name of a scheme before a reference: `Token ${NAME}`."""
+_PUBLIC = re.compile(r"(?<![\w.-])pk\.eyJ[\w-]+\.[\w-]+")
+"""A public token of Mapbox, which every page with a map has."""
 
 
 def credentials_in(value: str, name: str = "") -> tuple[FoundCredential, ...]:
@@ -54,7 +56,7 @@ def credentials_in(value: str, name: str = "") -> tuple[FoundCredential, ...]:
 
 
 def _all(value: str, name: str) -> Iterator[FoundCredential]:
-    text = without_references(value)
+    text = _PUBLIC.sub(lambda match: OPAQUE * len(match[0]), without_references(value))
     if name and is_held(name, text) and not _SCHEME.fullmatch(text):
         start = len(text) - len(text.lstrip(" \0"))
         yield FoundCredential(start, max(start + 1, len(text.rstrip(" \0"))), name)

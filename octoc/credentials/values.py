@@ -16,6 +16,7 @@ _PLAIN = re.compile(r"(?i)true|false|yes|no|on|off|none|null|[-+]?[0-9.]{1,15}")
 # Where a credential is kept: a path by how it begins, and what other programs' references look like.
 _FILE = re.compile(
     r"(?:\.{0,2}|~|[A-Za-z]:)[\\/][^\s:;,]*\.[A-Za-z][A-Za-z0-9]{1,4}|(?:\.{1,2}|~|/[a-z][\w.-]*)(?:/[\w.@-]+)+"
+    r"|[\w.-]+(?:/[\w.@-]+)+\.(?:json|p12|pem|pfx)"
 )
 _ELSEWHERE = re.compile(
     r"(?:op|vault|file|env|keyring|cmd|ssm|awssm|gcpsm|bws|keychain|aws-sm|secretsmanager|arn):[^\s]+"

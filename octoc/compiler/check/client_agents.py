@@ -31,6 +31,8 @@ def check_client_agent(values: Mapping[str, Any], inspection: FileInspection) ->
     if not isinstance(dialect, AgentDialect) or dialect.skips(inspection.file.path):
         return
     judged = attrs.evolve(inspection, effect=dialect.effect)
+    if dialect.takes_null:
+        values = {key: value for key, value in values.items() if value is not None}
     report_errors(validator_of_client(dialect).iter_errors(values), judged)
     for key in sorted(dialect.unread.keys() & values.keys()) if not dialect.is_closed else ():
         report_unread(key, values, dialect.unread[key], inspection)

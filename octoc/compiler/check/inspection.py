@@ -30,6 +30,7 @@ class FileInspection:
 
     `kinds` are the transport kinds that servers may have, by key.
     `cut_before` are the paths that `apply` has cut, so that unsound values are not reported as missing.
+    `switched_off` are the paths of servers that are disabled: their mistakes are information.
     `effect` is what the file's client does with a file that has a mistake; each finding has it as a note.
     """
 
@@ -39,6 +40,7 @@ class FileInspection:
     converted: Converted | None = None
     cuts: set[KeyPath] = attrs.field(factory=set)
     cut_before: set[KeyPath] = attrs.field(factory=set)
+    switched_off: frozenset[KeyPath] = frozenset()
     effect: str = ""
 
     def report(
@@ -56,6 +58,8 @@ class FileInspection:
         fix: MakeFix | None = None,
     ) -> None:
         """Report a finding at `path`, at its key with `key`; `cut` is the path of what it makes unusable."""
+        if path[:2] in self.switched_off and (severity or rule.severity) is Severity.ERROR:
+            severity = Severity.INFO
         self.sink.report(
             rule,
             message,

@@ -22,6 +22,7 @@ _DATE = re.compile(r"/schemas/(\d{4}-\d{2}-\d{2})/")
 _COMPARED = re.compile(r"\s*(?:\^|~|[<>]=?|=)\s*v?\d|.*\s(?:-|\|\|)\s")
 _WILDCARD = re.compile(r"v?(?:\d+|[xX*])(?:\.(?:\d+|[xX*])){0,2}\Z")
 _SHA256 = re.compile(r"[0-9a-f]{64}\Z")
+_LOCK_KEYS = frozenset({"source", "sourceType", "ref", "skillPath", "computedHash"})
 _SNAKE = {
     **{f"{name}_{last}": f"{name}{last.title()}" for name, last in (("registry", "type"), ("runtime", "hint"))},
     "registry_base_url": "registryBaseUrl",
@@ -122,6 +123,15 @@ def is_older_entry(values: Mapping[str, Any], inspection: FileInspection) -> boo
             rules.REFUSED_BY_REGISTRY, f"{message} of an older schema", places[0], key=True, help=f"write {new}"
         )
     return bool(places)
+
+
+def is_own_lock(values: Mapping[str, Any], _: FileInspection) -> bool:
+    """Tell whether another program keeps a `skills-lock.json` by its own rules: a digest is missing among its keys."""
+    skills = values.get("skills")
+    return isinstance(skills, Mapping) and any(
+        isinstance(skill, Mapping) and "computedHash" not in skill and len(skill.keys() - _LOCK_KEYS) > 1
+        for skill in skills.values()
+    )
 
 
 def check_skills_lock(values: Mapping[str, Any], inspection: FileInspection) -> None:

@@ -13,7 +13,7 @@ from octoc.compiler.check.translate import report_errors
 from octoc.compiler.context import Context
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.documents import Documents, FoundFile
-from octoc.diagnostics.model import DiagnosticSink
+from octoc.diagnostics.model import DiagnosticSink, KeyPath
 from octoc.diagnostics.rules.plugin import TRANSPORT_KIND_REFUSED
 from octoc.plugin.file_kinds import Converted, load_function
 from octoc.plugin.transports import transport_kinds
@@ -49,7 +49,8 @@ def check_values(
     converted: Converted | None = None,
 ) -> Mapping[str, Any] | None:
     """Return the sound part of one file's values, the same object when all is sound; None when nothing is left."""
-    inspection = FileInspection(file=file, sink=sink, kinds=kinds, converted=converted)
+    off = _switched_off(values) if file.kind.role == "servers" else frozenset()
+    inspection = FileInspection(file=file, sink=sink, kinds=kinds, converted=converted, switched_off=off)
     kind = file.kind
     if kind.exclude is not None and load_function(kind.exclude)(values, inspection):
         return None
@@ -60,3 +61,13 @@ def check_values(
         return of_schema
     load_function(kind.check)(of_schema, inspection)
     return inspection.apply(of_schema)
+
+
+def _switched_off(values: Mapping[str, Any]) -> frozenset[KeyPath]:
+    lists = {key: values[key] for key in ("mcpServers", "servers") if isinstance(values.get(key), Mapping)}
+    return frozenset(
+        (key, name)
+        for key, servers in lists.items()
+        for name, entry in servers.items()
+        if isinstance(entry, Mapping) and entry.get("disabled") is True
+    )

@@ -42,7 +42,9 @@ def check_transport(name: str, entry: Mapping[str, Any], path: KeyPath, inspecti
             path,
             cut=path,
             help="add `command` for a local program, or `type` and `url` for a remote server",
-            severity=Severity.INFO if _changes_another(name, entry, inspection) else None,
+            severity=Severity.INFO
+            if _changes_another(name, entry, inspection) or _is_of_own_program(entry, inspection)
+            else None,
         )
         return False
     kind = inspection.kinds.get(key)
@@ -70,6 +72,11 @@ def _changes_another(name: str, entry: Mapping[str, Any], inspection: FileInspec
     unknown = () if inspection.converted is None else inspection.converted.unknown
     is_change = entry.keys() <= _CHANGES and all(name not in path for path in unknown)
     return bool(entry) and is_change and inspection.file.dialect.is_settings
+
+
+def _is_of_own_program(entry: Mapping[str, Any], inspection: FileInspection) -> bool:
+    """Tell whether a program of the project reads a definition below its folder: it calls the address as no client."""
+    return "/" in inspection.file.display and str(entry.get("baseUrl")).startswith(("http://", "https://"))
 
 
 def _check_settings(

@@ -23,6 +23,7 @@ from octoc.compiler.cache.store import Cache, cache_key, code_stamp, workspace_c
 from octoc.compiler.checkup.target import CheckTarget
 from octoc.compiler.context import Context, Progress, no_progress
 from octoc.compiler.discover.stage import find_files, with_checked_files
+from octoc.compiler.inputs.claude.paths import is_of_claude
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.documents import Discovered, FoundFile
 from octoc.compiler.read.stage import input_digests
@@ -110,7 +111,8 @@ def check_target(
         file.kind.names_files or file.dialect.read_instead for each in together for file in each.files
     )
     is_remembered = together and use_cache and not overlay and not depends_on_others
-    key = _key(target, together, before, loaded.context) if is_remembered else ""
+    is_alone = target.folder is not None and is_of_claude(target.root, loaded.context.file_kinds.hidden_folders)
+    key = _key(target, together, before, loaded.context, is_alone=is_alone) if is_remembered else ""
     known = recall(cache, key, kind=_KIND) if key else None
     if known is not None:
         return CheckOutcome(diagnostics=known.diagnostics, read=read, workspaces=workspaces, unchanged=True)
@@ -130,7 +132,7 @@ def check_target(
 
         files = (file for each in together for file in each.files)
         own = {file.display for file in files if file.tap is not None or _is_own(file)}
-        diagnostics = moderated(diagnostics, own)
+        diagnostics = moderated(diagnostics, own, is_of_claude=is_alone)
     if key:
         remember(cache, key, CachedOutcome(diagnostics=diagnostics), kind=_KIND)
     return CheckOutcome(diagnostics=diagnostics, read=read, workspaces=workspaces)
@@ -173,10 +175,15 @@ def _read_by(together: Iterable[Discovered], root: Path) -> Iterable[Path]:
 
 
 def _key(
-    target: CheckTarget, together: tuple[Discovered, ...], before: tuple[Diagnostic, ...], context: Context
+    target: CheckTarget,
+    together: tuple[Discovered, ...],
+    before: tuple[Diagnostic, ...],
+    context: Context,
+    *,
+    is_alone: bool,
 ) -> str:
     options: dict[str, Any] = {
-        "check": [target.folder is not None, target.file is not None, code_stamp()],
+        "check": [target.folder is not None, target.file is not None, is_alone, code_stamp()],
         # What reading octoc.toml and looking through folders has found is part of the answer.
         "before": [repr(found) for found in before],
         "found": [repr(found) for found in context.sink.diagnostics],

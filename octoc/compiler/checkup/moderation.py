@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Set as AbstractSet
+from pathlib import PurePosixPath
 
 import attrs
 
+from octoc.compiler.inputs.agents.claude import CLAUDE
 from octoc.compiler.policy.examples import is_example, is_template
 from octoc.diagnostics.model import Diagnostic
 from octoc.diagnostics.rule import Severity
@@ -38,6 +40,8 @@ _BY_KEY = frozenset({check.WRONG_TYPE, check.EMPTY_VALUE})
 
 _FILLED_LATER = re.compile(r" no `version`\Z|\Athe file has no `hooks`\Z")
 """What a release or an installer may write: a version, and the object around the events of hooks."""
+_OF_SOURCE = re.compile(r"(?:\A|/)(?:src|[\w.]+[-_]source)/skills/")
+"""Skills among the sources of a program, which reads them by its own rules."""
 _REFUSAL = re.compile(r" (?:expects|refuses|skips|leaves|does not load) ")
 _NEEDED = re.compile(
     r"`(?:(?:hooks|permissions|plugins)\b[^`]*|(?:[^`]*\.)?(?:mcpServers|servers|mcp|command|args|env|url|headers|name"
@@ -45,20 +49,29 @@ _NEEDED = re.compile(
 )
 
 
-def moderated(diagnostics: tuple[Diagnostic, ...], own: AbstractSet[str]) -> tuple[Diagnostic, ...]:
+def moderated(
+    diagnostics: tuple[Diagnostic, ...], own: AbstractSet[str], *, is_of_claude: bool = False
+) -> tuple[Diagnostic, ...]:
     """Return the findings, in examples one severity lower, in templates and of conventions as information.
 
     An error of a rule that depends on a client's version, or on files that may be elsewhere, becomes a warning.
 
     Args:
         own: the files in octoc's own formats, as findings name them; their errors stay.
+        is_of_claude: no other client reads the folder: Claude Code takes values without quotes.
     """
     files: dict[str, set[str]] = defaultdict(set)
     for one in diagnostics:
         if one.rule is check.UNKNOWN_FIELD and one.span is not None:
             files[one.subject].add(one.span.file)
     conventions = {subject for subject, names in files.items() if len(names) >= _CONVENTION}
-    return tuple(_moderated(one, conventions, own) for one in diagnostics)
+    unread = {read.LENIENT_FRONT_MATTER} if is_of_claude else set()
+    return tuple(
+        attrs.evolve(one, severity=Severity.INFO)
+        if one.rule in unread and one.span is not None and CLAUDE.home in PurePosixPath(one.span.file).parts
+        else _moderated(one, conventions, own)
+        for one in diagnostics
+    )
 
 
 def _moderated(one: Diagnostic, conventions: set[str], own: AbstractSet[str]) -> Diagnostic:
@@ -69,6 +82,8 @@ def _moderated(one: Diagnostic, conventions: set[str], own: AbstractSet[str]) ->
         return attrs.evolve(one, severity=Severity.INFO)
     # A client takes nothing from an empty file; an empty text is not JSON.
     if one.rule is read.EMPTY_FILE and not file.endswith(".json"):
+        return attrs.evolve(one, severity=Severity.INFO)
+    if one.rule is read.NO_FRONT_MATTER and _OF_SOURCE.search(file):
         return attrs.evolve(one, severity=Severity.INFO)
     if is_example(file):
         is_broken = one.severity is Severity.ERROR and one.rule is not NAMED_FILE_MISSING

@@ -10,8 +10,11 @@ from pathlib import Path
 
 import attrs
 
+from octoc.compiler.inputs.claude.paths import values_of
+from octoc.compiler.inputs.published import SKILLS_LOCK
 from octoc.compiler.read.text import why
 from octoc.diagnostics.model import DiagnosticSink, Place
+from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import read as rules
 
 _SKIPPED = frozenset({".DS_Store", ".git", "Thumbs.db", "desktop.ini"})
@@ -62,7 +65,7 @@ def enter(path: Path, display: str, root: WalkRoot, sink: DiagnosticSink) -> Fol
         real = os.path.realpath(path, strict=True)
         mode = os.stat(real).st_mode  # noqa: PTH116  # `real` is text
     except OSError as error:
-        _report_link(path, display, error, sink, is_link=stat.S_ISLNK(mode))
+        _report_link(path, display, root, error, sink, is_link=stat.S_ISLNK(mode))
         return None
     if not root.holds(real):
         sink.report(
@@ -145,7 +148,9 @@ def files_below(folder: FolderEntry, sink: DiagnosticSink, *, hidden: bool = Fal
         pending.extend((entry, (*above, real)) for entry in reversed(inside) if entry.is_dir)
 
 
-def _report_link(path: Path, display: str, error: OSError, sink: DiagnosticSink, *, is_link: bool) -> None:
+def _report_link(
+    path: Path, display: str, root: WalkRoot, error: OSError, sink: DiagnosticSink, *, is_link: bool
+) -> None:
     place = Place(file=display)
     if not is_link:
         sink.report(rules.UNREADABLE, f"`{display}` cannot be read: {why(error)}", at=place)
@@ -153,7 +158,15 @@ def _report_link(path: Path, display: str, error: OSError, sink: DiagnosticSink,
     target = os.readlink(path)  # noqa: PTH115  # the text of the link, as it stands
     if isinstance(error, FileNotFoundError):
         message = f"`{display}` is a link to `{target}`, which is not there"
-        sink.report(rules.BROKEN_LINK, message, at=place, help="point it to something that is there, or delete it")
+        locked = values_of(Path(root.real) / SKILLS_LOCK.patterns[0]).get("skills")
+        sink.report(
+            rules.BROKEN_LINK,
+            message,
+            at=place,
+            help="point it to something that is there, or delete it",
+            # A program installs the skills that its lock lists.
+            severity=Severity.INFO if isinstance(locked, dict) and path.name in locked else None,
+        )
     elif error.errno == errno.ELOOP:
         sink.report(
             rules.LINK_LOOP, f"`{display}` is a link that leads back to itself", at=place, help="delete the link"

@@ -34,6 +34,7 @@ SKILLS_LOCK = FileKind(
     syntax="json",
     units=(("skills", ANY),),
     patterns=("skills-lock.json",),
+    exclude="octoc.compiler.check.published:is_own_lock",
     check="octoc.compiler.check.published:check_skills_lock",
     scan="everywhere",
     is_complete=True,

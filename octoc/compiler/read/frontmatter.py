@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from pathlib import PurePosixPath
 from typing import Any
 
 import attrs
 
+from octoc.compiler.inputs.agents.claude import CLAUDE
 from octoc.compiler.read.fences import FENCE, FILLED_IN, Split, opens, split
 from octoc.compiler.read.nodes import Positions, offset_to_line_column, report_duplicates
 from octoc.compiler.read.yaml import YamlError, YamlTree, parse_yaml
@@ -17,6 +19,9 @@ from octoc.diagnostics.rules import read as rules
 _KEY = re.compile(r"([A-Za-z_][\w.-]*):[ \t]+(?=\S)")
 # Two lists in one value, or a mark that begins no value.
 _MARKED = re.compile(r"\[[^\[\]]*\][ \t]*[^\s#]|[@`%]|\*(?!\w)")
+# Source: Claude Code 2.1: when YAML refuses front matter, it quotes each value with a mark, and reads again.
+# A list of tools is lost so.
+_FLOW = re.compile(rf"{_MARKED.pattern}|\[.*\][ \t]*\Z|\{{.*\}}[ \t]*\Z|\*")
 _BLOCK = re.compile(r":[ \t]+[|>][-+0-9]*[ \t]*$", re.MULTILINE)
 # A value that starts with one of these is not a plain one.
 _NOT_PLAIN = frozenset("\"'|>[]{}&*!#%@`,?")
@@ -55,9 +60,11 @@ def read_front_matter(text: str, place: Place, sink: DiagnosticSink) -> FrontMat
         return None
     yaml_text = text[parts.start : parts.end]
     try:
-        tree, lenient = _parse(yaml_text)
+        is_template = FILLED_IN.search(yaml_text) is not None
+        of_claude = CLAUDE.home in PurePosixPath(place.file).parts
+        tree, lenient = _parse(yaml_text, quotes_more=of_claude and not is_template)
     except YamlError as error:
-        if FILLED_IN.search(yaml_text):
+        if is_template:
             sink.report(
                 rules.FRONT_MATTER_SYNTAX,
                 "front matter is a template, which octoc does not fill in",
@@ -102,30 +109,41 @@ def front_matter_positions(text: str) -> tuple[Positions, int] | None:
     if parts is None:
         return None
     try:
-        return _parse(text[parts.start : parts.end])[0].positions, parts.start
+        return _parse(text[parts.start : parts.end], quotes_more=True)[0].positions, parts.start
     except YamlError:
         return None
 
 
-def _parse(text: str) -> tuple[YamlTree, tuple[str, ...]]:
+def _parse(text: str, *, quotes_more: bool) -> tuple[YamlTree, tuple[str, ...]]:
+    """Return the values and the keys whose values are read as text, because YAML refuses them.
+
+    Args:
+        quotes_more: read lists and objects, too, as text if YAML refuses one, as Claude Code does.
+    """
     try:
         return parse_yaml(text), ()
     except YamlError as error:
-        masked, plain = _mask(text)
-        if not plain or error.too_deep:
+        if error.too_deep:
             raise
-        try:
-            tree = parse_yaml(masked)
-        except YamlError:
-            raise error from None
-        if not isinstance(tree.value, dict):
+        found = _masked(text, _MARKED) or (_masked(text, _FLOW) if quotes_more else None)
+        if found is None:
             raise
+    tree, plain = found
     for key, value in plain.items():
         tree.value[key] = value
     return tree, tuple(plain)
 
 
-def _mask(text: str) -> tuple[str, dict[str, str]]:
+def _masked(text: str, marked: re.Pattern[str]) -> tuple[YamlTree, dict[str, str]] | None:
+    masked, plain = _mask(text, marked)
+    try:
+        tree = parse_yaml(masked) if plain else None
+    except YamlError:
+        return None
+    return (tree, plain) if tree is not None and isinstance(tree.value, dict) else None
+
+
+def _mask(text: str, marked: re.Pattern[str]) -> tuple[str, dict[str, str]]:
     """Return `text` with each plain top-level value that holds `: ` written over at its length, and those values.
 
     Values such as `[a] [b]` and `@name` are plain for Claude Code, which quotes each line on its own.
@@ -139,7 +157,11 @@ def _mask(text: str) -> tuple[str, dict[str, str]]:
         at += 1
         if key is None:
             continue
-        is_marked = not has_block and _MARKED.match(lines[start], key.end()) is not None
+        is_marked = (
+            not has_block
+            and not (marked is _FLOW and "tools" in key[1])
+            and marked.match(lines[start], key.end()) is not None
+        )
         if lines[start][key.end()] in _NOT_PLAIN and not is_marked:
             continue
         while at < len(lines) and lines[at][:1] in (" ", "\t") and lines[at].strip():

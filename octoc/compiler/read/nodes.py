@@ -8,6 +8,7 @@ import re
 import attrs
 
 from octoc.diagnostics.model import DiagnosticSink, KeyPath, Place, Span
+from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import read as rules
 
 _MAX_DUPLICATES = 20
@@ -86,6 +87,7 @@ def report_duplicates(
     place: Place,
     sink: DiagnosticSink,
     note: str,
+    severity: Severity | None = None,
 ) -> None:
     """Report each key that is there twice, at its second place and with the first."""
     for duplicate in duplicates[:_MAX_DUPLICATES]:
@@ -96,7 +98,9 @@ def report_duplicates(
             related={"it is here first": attrs.evolve(place, path=duplicate.path).key()},
             notes=(note,),
             help="delete or rename one of them",
+            severity=severity,
         )
     if len(duplicates) > _MAX_DUPLICATES:
         more = len(duplicates) - _MAX_DUPLICATES
-        sink.report(rules.DUPLICATE_KEY, f"{more} more keys are there twice", at=Place(file=place.file))
+        message = f"{more} more keys are there twice"
+        sink.report(rules.DUPLICATE_KEY, message, at=Place(file=place.file), severity=severity)

@@ -163,7 +163,7 @@ def _parsed(file: FoundFile, text: str, digest: str, sink: DiagnosticSink) -> Do
     if syntax == "yaml":
         from octoc.compiler.read.yaml_file import read_yaml  # loads PyYAML
 
-        values = read_yaml(text, place, sink)
+        values = read_yaml(text, place, sink, takes_last=file.dialect.takes_doubled_keys)
         return None if values is None else Document(file=file, values=values, digest=digest)
     if syntax == "lines":
         return Document(file=file, values={"lines": _text_lines(text)}, digest=digest)

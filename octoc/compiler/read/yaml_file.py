@@ -16,10 +16,13 @@ from octoc.diagnostics.rules import read as rules
 _TEMPLATE = re.compile(r"\{\{-?\s*[.$\w]|\{%")
 
 
-def read_yaml(text: str, place: Place, sink: DiagnosticSink) -> dict[str, Any] | None:
+def read_yaml(text: str, place: Place, sink: DiagnosticSink, *, takes_last: bool = False) -> dict[str, Any] | None:
     """Return the values of a YAML file, none for an empty one; report and return None when it is not an object.
 
     A key that is there twice has its first value, and the error says both places.
+
+    Args:
+        takes_last: the file's client uses the last of two values of a key: a warning says so.
     """
     try:
         tree = parse_yaml(text)
@@ -40,6 +43,7 @@ def read_yaml(text: str, place: Place, sink: DiagnosticSink) -> dict[str, Any] |
         at = Span(file=place.file, line=1, column=1, end_line=1, end_column=2)
         sink.report(rules.YAML_SYNTAX, "expected `key: value` lines as the whole file", at=at)
         return None
-    note = "some programs refuse the file, others use the last; octoc uses the first"
-    report_duplicates(tree.positions.duplicates, text, place, sink, note)
+    note = "the client uses the last" if takes_last else "some programs refuse the file, others use the last"
+    severity = Severity.WARNING if takes_last else None
+    report_duplicates(tree.positions.duplicates, text, place, sink, f"{note}; octoc uses the first", severity)
     return sound(tree.value, place, sink)

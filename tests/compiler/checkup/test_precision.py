@@ -249,13 +249,14 @@ def test_a_hook_s_script_may_be_where_its_file_is_installed(tmp_path: Path) -> N
         ("argument-hint: @file", {"OCT115"}),
         ("argument-hint: [name, kind]", set()),
         ("argument-hint: [name", {"OCT114"}),
+        ("allowed-tools: [Read, *]", {"OCT114"}),
         ("argument-hint: [name] [kind]\nmore: |\n  text", {"OCT114"}),
     ],
 )
 def test_values_that_claude_code_quotes(tmp_path: Path, line: str, found: set[str]) -> None:
     """Two lists in one value, or a mark that begins none, are a warning; Claude Code saves no text of several lines."""
     text = f"---\nname: look\ndescription: Looks\n{line}\n---\nLook.\n"
-    assert codes(check(tmp_path, {".claude/skills/look/SKILL.md": text})) == found
+    assert codes(check(tmp_path, {".claude/skills/look/SKILL.md": text, "AGENTS.md": "Be kind.\n"})) == found
 
 
 def test_a_key_twice_in_front_matter_is_a_warning(tmp_path: Path) -> None:
@@ -393,3 +394,125 @@ def test_servers_in_a_hidden_folder_of_another_program_are_near(tmp_path: Path) 
     servers = '{"mcpServers": {"a": {"command": "a-mcp"}}}'
     assert check(tmp_path, {".rulesync/mcp.json": servers, ".git/mcp.json": servers}).diagnostics == ()
     assert [one.path for one in near_files(tmp_path, FileKinds())] == [".rulesync/mcp.json"]
+
+
+BRACKETS = "---\nname: {name}\ndescription: Looks\nargument-hint: [kind:{{a}} | all]\n---\nLook.\n".format(name="look")
+LOCKED = {"source": "acme/skills", "sourceType": "github", "computedHash": "0" * 64}
+OWN_LOCKED = {"source": "./own", "sourceType": "local", "targets": [".claude"], "hash": "0" * 64}
+OWN_KEYS = '{"mcpServers": {"a": {"transport": "http", "baseUrl": "https://a.example/mcp"}}}'
+DOUBLED = "mcp:\n  servers:\n    a:\n      command: a-mcp\nlogger: null\nlogger:\n  type: file\n"
+
+
+@pytest.mark.parametrize(
+    "files,rule,severity",
+    [
+        (
+            {".kiro/agents/a.json": '{"name": "a", "description": null, "toolsSettings": null, "toolSchema": null}'},
+            "OCT203",
+            None,
+        ),
+        ({".kiro/agents/a.json": '{"name": "a", "toolsSettings": "all"}'}, "OCT203", Severity.ERROR),
+        (
+            {"skills-lock.json": json.dumps({"version": 1, "skills": {"a": LOCKED, "b": OWN_LOCKED}})},
+            "OCT202",
+            None,
+        ),
+        (
+            {"skills-lock.json": json.dumps({"version": 1, "skills": {"a": {"source": "a", "sourceType": "github"}}})},
+            "OCT202",
+            Severity.ERROR,
+        ),
+        ({"app/.mcp.json": OWN_KEYS}, "OCT225", Severity.INFO),
+        ({".mcp.json": OWN_KEYS}, "OCT225", Severity.ERROR),
+        ({"mcp_agent.config.yaml": DOUBLED}, "OCT109", Severity.WARNING),
+        (
+            {".amazonq/mcp.json": '{"mcpServers": {"a": {"command": "", "disabled": true}}}'},
+            "OCT207",
+            Severity.INFO,
+        ),
+        ({".amazonq/mcp.json": '{"mcpServers": {"a": {"command": ""}}}'}, "OCT207", Severity.ERROR),
+        ({".claude/skills/look/SKILL.md": BRACKETS}, "OCT115", Severity.INFO),
+        ({".claude/skills/look/SKILL.md": BRACKETS, "AGENTS.md": "Be kind.\n"}, "OCT115", Severity.WARNING),
+        ({".claude/skills/look/SKILL.md": BRACKETS}, "OCT114", None),
+        ({".agents/skills/look/SKILL.md": BRACKETS}, "OCT114", Severity.ERROR),
+        ({"app/src/skills/look/SKILL.md": "# Look\n\nLook.\n"}, "OCT112", Severity.INFO),
+        ({"app/skills/look/SKILL.md": "# Look\n\nLook.\n"}, "OCT112", Severity.WARNING),
+        (
+            {".codex/config.toml": "[agents]\n[agents]\n", ".codex/agents/a.toml": 'model = "m"\n'},
+            "OCT202",
+            None,
+        ),
+        ({".codex/agents/a.toml": 'model = "m"\n'}, "OCT202", Severity.WARNING),
+        (
+            {
+                ".claude/settings.json": '{"permissions": {"allow": ["Skill(acme:look)"]}}',
+                ".claude/skills/acme-look/SKILL.md": SKILL.replace("look", "acme-look"),
+            },
+            "OCT728",
+            None,
+        ),
+        (
+            {
+                ".claude/settings.json": '{"permissions": {"allow": ["Skill(acme-lok)"]}}',
+                ".claude/skills/acme-look/SKILL.md": SKILL.replace("look", "acme-look"),
+            },
+            "OCT728",
+            Severity.WARNING,
+        ),
+    ],
+)
+def test_a_severity_follows_what_the_client_does(
+    tmp_path: Path, files: Mapping[str, str], rule: str, severity: Severity | None
+) -> None:
+    """What the file's own client takes, or never reads, is not an error; what it refuses is."""
+    found = {one.rule.code: one.severity for one in check(tmp_path, files).diagnostics}
+    assert found.get(rule) == severity
+
+
+@pytest.mark.parametrize(
+    "file,server,severity",
+    [
+        (".mcp.json", {"command": "wsl.exe", "args": ["/home/ann/run.sh"]}, Severity.INFO),
+        ("cursor/.cursor/mcp.json", {"command": "a-mcp", "args": ["/home/ann/a"]}, Severity.INFO),
+        (".cursor/mcp.json", {"command": "a-mcp", "args": ["/home/ann/a"]}, Severity.WARNING),
+    ],
+)
+def test_a_home_folder_is_information_in_files_of_one_user(
+    tmp_path: Path, file: str, server: Mapping[str, object], severity: Severity
+) -> None:
+    """Dotfiles are one user's own, and a program of WSL has no variable for its home."""
+    outcome = check(tmp_path, {file: json.dumps({"mcpServers": {"a": server}})})
+    assert {one.severity for one in outcome.diagnostics if one.rule.code == "OCT761"} == {severity}
+
+
+def test_an_interpreter_by_its_path_keeps_its_modules(tmp_path: Path) -> None:
+    """The advice for the Python of a virtual environment is not the Python of PATH."""
+    server = {"command": "/home/ann/acme/.venv/bin/python", "args": ["-m", "acme"]}
+    outcome = check(tmp_path, {".mcp.json": json.dumps({"mcpServers": {"a": server}})})
+    (found,) = (one for one in outcome.diagnostics if one.rule.code == "OCT761")
+    assert "PATH" not in str(found.help)
+
+
+@pytest.mark.parametrize(
+    "name,value,is_secret",
+    [
+        ("GOOGLE_APPLICATION_CREDENTIALS", "keys/service-account.json", False),
+        ("GOOGLE_APPLICATION_CREDENTIALS", "Kf83jd02mQ7xl4Zr9TbW1nYc6VsEp05HgUaD", True),
+        ("MAPBOX_TOKEN", "pk.eyJ1IjoiYW5uIiwiYSI6ImNsZjgzamQwMiJ9.Kf83jd02mQ7xl4Zr9TbW1n", False),
+        ("MAPBOX_TOKEN", "sk.eyJ1IjoiYW5uIiwiYSI6ImNsZjgzamQwMiJ9.Kf83jd02mQ7xl4Zr9TbW1n", True),
+    ],
+)
+def test_paths_and_public_tokens_are_no_secrets(name: str, value: str, is_secret: bool) -> None:
+    """A path of a key file, and a token that every page has, need no variable."""
+    assert bool(credentials_in(value, name)) is is_secret
+    assert bool(credentials_in(f"Bearer {value}", "Authorization")) is is_secret
+
+
+def test_a_link_to_a_locked_skill_is_information(tmp_path: Path) -> None:
+    """A program installs what its lock lists; a link to anything else is broken."""
+    (tmp_path / ".claude/skills").mkdir(parents=True)
+    for name in ("look", "lost"):
+        (tmp_path / ".claude/skills" / name).symlink_to(f"../../.agents/skills/{name}")
+    outcome = check(tmp_path, {"skills-lock.json": json.dumps({"version": 1, "skills": {"look": LOCKED}})})
+    found = {one.subject or one.message: one.severity for one in outcome.diagnostics if one.rule.code == "OCT122"}
+    assert sorted(found.values()) == [Severity.INFO, Severity.WARNING]

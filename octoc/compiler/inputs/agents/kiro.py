@@ -1,12 +1,11 @@
 """Kiro's agents: JSON of its command line, and Markdown, whose text is the prompt.
 
-Source: Kiro, agent configuration reference (2026-11); the JSON form is that of Amazon Q Developer CLI. Markdown without
-front matter is often a prompt that a JSON file names.
+Source: Kiro, agent configuration reference (2026-11); the JSON form is that of Amazon Q Developer CLI. `kiro-cli agent
+create` writes null for keys without a value. Markdown without front matter is often a prompt that a JSON file names.
 """
 
 from octoc.compiler.inputs.agents.clients import ANYTHING, NAMES, TABLE, TEXT, AgentDialect, object_schema
 
-_NULLABLE = {"type": ["string", "null"]}
 _BUILTIN = frozenset({
     "read", "fs_read", "write", "fs_write", "shell", "execute_bash", "execute_cmd", "aws", "use_aws", "grep", "glob",
     "code", "web_fetch", "web_search", "introspect", "report", "gh_issue", "knowledge", "thinking", "todo", "todo_list",
@@ -42,9 +41,9 @@ KIRO_JSON = AgentDialect(
         {
             **_KEYS,
             "name": TEXT,
-            "description": _NULLABLE,
-            "prompt": _NULLABLE,
-            "model": _NULLABLE,
+            "description": TEXT,
+            "prompt": TEXT,
+            "model": TEXT,
             "mcpServers": TABLE,
             "tools": NAMES,
             "allowedTools": NAMES,
@@ -55,4 +54,5 @@ KIRO_JSON = AgentDialect(
     builtin=_BUILTIN,
     tools=("tools", "allowedTools"),
     files=("prompt",),
+    takes_null=True,
 )

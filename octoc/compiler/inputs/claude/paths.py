@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -22,6 +23,9 @@ _LAUNCHERS = frozenset({
 # A command that looks for the script first, or that expects its failure, works without it.
 _GUARDED = re.compile(r"\[ |\[\[|\btest |\|\||2>|\bif\b|\bexists\b")
 _OWN = ".claude"
+_OF_ALL_CLIENTS = "AGENTS.md"
+_OF_OTHER_PROGRAMS = (".github", ".vscode")
+"""Hidden folders that many projects have without the client that reads them."""
 _MAX_BYTES = 1_000_000
 _MAX_LINK = 256
 _WILD = re.compile(r"[*?$`{}<>~]")
@@ -37,6 +41,12 @@ def is_users_own(folder: Path) -> bool:
     """Tell whether the settings in `folder` are those of one user, for every project."""
     is_named = any(word in part.lower() for part in folder.parts for word in _USERS_OWN)
     return is_named or any((folder / name).is_file() for name in _OF_HOME)
+
+
+def is_of_claude(root: Path, clients: AbstractSet[str]) -> bool:
+    """Tell whether the project in `root` is for Claude Code alone: it has no folder of another of `clients`."""
+    others = (*(clients - {_OWN, *_OF_OTHER_PROGRAMS}), _OF_ALL_CLIENTS)
+    return (root / _OWN).is_dir() and not any((root / name).exists() for name in others)
 
 
 def scope_of(path: Path) -> str:

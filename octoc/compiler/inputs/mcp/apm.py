@@ -31,6 +31,7 @@ APM = Dialect(
     infers_transport=True,
     is_lenient=True,
     takes_numbers=True,
+    takes_doubled_keys=True,
     requires={"": ("transport",)},
     unused=frozenset({"name", "version", "package", "extra", "resolved_by"}),
     shape=_shape,

@@ -37,6 +37,7 @@ MCP_AGENT = Dialect(
     infers_transport=True,
     is_lenient=True,
     takes_numbers=True,
+    takes_doubled_keys=True,
     requires={"url": ("transport",)},
     renames={"allowed_tools": "include_tools"},
     unused=frozenset({"name", "description", "http_timeout_seconds", "terminate_on_close", "auth", "roots"}),

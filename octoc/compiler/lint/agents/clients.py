@@ -52,10 +52,18 @@ def check_client_names(build: Build, sink: DiagnosticSink) -> None:
         for _, value in values_at(document.values, pattern)
         if isinstance(value, str)
     }
+    read = {document.file.path for document in documents}
+    unread = {
+        file.path.parent
+        for file in build.discovered.files
+        if isinstance(file.dialect, SettingsDialect) and file.path not in read
+    }
     for document in documents:
         dialect = document.file.dialect
         if not isinstance(dialect, AgentDialect) or os.path.normpath(document.file.path) in named:
             continue
+        if not unread.isdisjoint(document.file.path.parents):
+            continue  # settings that octoc cannot read may name the agent
         missing = name_list(key for key in dialect.wants if key not in document.values)
         if missing:
             sink.report(

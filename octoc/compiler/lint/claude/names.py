@@ -106,7 +106,8 @@ def _report_server(
 def _check_slip(name: str, entry: Located[str], known: Iterable[str], sink: DiagnosticSink) -> None:
     # `Skill(name:*)` is of each skill whose name begins so.
     beginning = name.removesuffix(" *")
-    near = slips_of(beginning, known)
+    # `folder:name` is a command in a folder of commands, or a skill of a plugin.
+    near = slips_of(beginning, [one for one in known if (":" in one) == (":" in beginning)])
     if near and name not in known and not (beginning != name and any(one.startswith(beginning) for one in known)):
         sink.report(
             PERMISSION_WITHOUT_EFFECT,

@@ -47,6 +47,8 @@ _WHOLE_HOME = re.compile(
 
 # Folders of programs that an installer adds to PATH.
 _BIN = re.compile(r"/(?:[^/\s]+/)*(?:bin|sbin|shims)/(?P<name>[\w.+-]+)")
+# How people keep their own settings in a repository: `zed/.zed/…`, which a program links into the home folder.
+_OF_DOTFILES = re.compile(r"(?:\A|/)([\w-]+)/\.\1/")
 _APP_DATA = re.compile(r"[\\/]{1,4}AppData[\\/]{1,4}(?P<kind>Local|Roaming)\b", re.IGNORECASE)
 _DATA_VARIABLES = {"local": "LOCALAPPDATA", "roaming": "APPDATA"}
 
@@ -96,7 +98,11 @@ def check_homes(build: Build, sink: DiagnosticSink) -> None:
             if is_of_project
             else _advice(definition.dialect, value, match),
             severity=Severity.INFO
-            if is_personal or not definition.dialect.is_in_project or (_is_windows(match) and not is_of_project)
+            if is_personal
+            or _OF_DOTFILES.search(value.place.file)
+            or program(definition.source.command or "").removesuffix(".exe") == "wsl"  # finds no variable of Windows
+            or not definition.dialect.is_in_project
+            or (_is_windows(match) and not is_of_project)
             else None,
         )
 
@@ -107,7 +113,8 @@ def _is_windows(home: re.Match[str]) -> bool:
 
 def _advice(dialect: Dialect, value: DefinitionText, home: re.Match[str]) -> str:
     program_folder = _BIN.fullmatch(value.text, home.end()) if value.field == "command" else None
-    if program_folder is not None:
+    # An interpreter by its path has modules of its own.
+    if program_folder is not None and not program_folder["name"].startswith("python"):
         return f"write `{program_folder['name']}`, which the client finds by PATH"
     variable, end = "HOME", home.end()
     if _is_windows(home):
