@@ -208,11 +208,12 @@ class LoadedBundle:
                 self.offers.join(entry.name, listing)
             return
         listed = ((tool.name, tool.wire) for tool in listing.tools if passes_filter(entry, tool.name))
-        from octoc.runtime.servers.drift import ListingDrift, drift_between, judge
+        from octoc.runtime.servers.drift import ListingDrift, drift_between, is_offer, judge
 
         compiled = self.catalog.compiled(entry.name)
         offers: list[tuple[str, Mapping[str, Any]]] = []
-        if listing.offers or listing.features:
+        # A list that broke off says nothing of offers.
+        if (listing.offers or listing.features) and not listing.offers_failure:
             # A bundle of servers that offer only tools records nothing to compare with.
             recorded = self.opened.offers.offers
             compiled.update({f"{one.kind} {one.name}": one.wire for one in recorded if one.server == entry.name})
@@ -221,6 +222,8 @@ class LoadedBundle:
         drift = drift_between(compiled, live.items())
         refused, allowed = judge(entry.name, drift, compiled, live, entry.pins)
         was_refused = self.refused.pop(entry.name, {})
+        if listing.offers_failure:
+            refused = {**{name: why for name, why in was_refused.items() if is_offer(name)}, **refused}
         if refused:
             self.refused[entry.name] = refused
         if refused != was_refused and entry.pins.refuses:

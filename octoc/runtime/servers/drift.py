@@ -55,6 +55,11 @@ Refusals = Mapping[str, tuple[FailureKind, str]]
 """Name of a tool or offer, as in `ListingDrift` -> the kind and the message of the failure of a call."""
 
 
+def is_offer(name: str) -> bool:
+    """Tell whether a name of `ListingDrift` is a resource, template or prompt, and not a tool."""
+    return name.partition(" ")[0] in OFFER_KEYS and " " in name
+
+
 def judge(
     server: str,
     drift: ListingDrift,

@@ -4,7 +4,8 @@ It speaks stdio, or Streamable HTTP on a free port, which it prints.
 
 Its tool `touch` logs, and reports a change of the resource whose URI it gets; the URI `exit` ends the server. `--name
 NAME` is in its texts, and `--mode MODE` misbehaves: `fails` answers every read and prompt with an error, `hangs` never
-answers, `shapes` answers wrong shapes, `large` answers a long text, `asks` asks for a name before it answers.
+answers, `unlisted` lists no prompts, `shapes` answers wrong shapes, `large` answers a long text, `asks` asks for a name
+before it answers.
 """
 
 from __future__ import annotations
@@ -96,6 +97,8 @@ class Offering:
 
     async def prompts(self, *_: Any) -> types.ListPromptsResult:
         """List the prompts."""
+        if self.mode == "unlisted":
+            raise MCPError(types.INTERNAL_ERROR, "the prompts cannot be listed")
         who = types.PromptArgument(name="who", description="Whom to greet", required=True)
         return types.ListPromptsResult(
             prompts=[

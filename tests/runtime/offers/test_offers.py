@@ -277,6 +277,20 @@ def test_drift_covers_offers(offering: Offering, caplog: pytest.LogCaptureFixtur
     offering.run(scenario)
 
 
+def test_a_list_that_breaks_off_removes_no_offer(offering: Offering) -> None:
+    """A server that cannot list its prompts again still has them, and its resources, also where changes are refused."""
+
+    async def scenario(runtime: Runtime) -> None:
+        session = runtime.session()
+        assert (await session.call("docs__touch", {"uri": "docs://readme"})).ok
+        assert (await session.read_resource("docs://readme")).ok
+        assert (await session.get_prompt("docs__review")).ok
+        assert runtime.drift("docs").removed == ()
+
+    offering.builder.settings("pins", breaking="refuse")
+    offering.server("docs", "--mode", "unlisted").run(scenario)
+
+
 def test_an_agent_of_another_tenant_does_not_exist(offering: Offering) -> None:
     """A caller of another tenant gets for every name what an unknown name gets."""
 
