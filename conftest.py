@@ -7,11 +7,13 @@ import itertools
 import os
 import shutil
 import signal
+import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import attrs
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
@@ -100,6 +102,86 @@ def python_server() -> Callable[[str], Path]:
         return program
 
     return find
+
+
+@attrs.frozen(kw_only=True)
+class Done:
+    """How a command ended."""
+
+    status: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Done]
+
+
+@pytest.fixture
+def octoc(capsys: pytest.CaptureFixture[str]) -> Run:
+    """A function that runs one command in this process."""
+    from octoc.cli import main
+
+    def run(*arguments: str) -> Done:
+        capsys.readouterr()
+        status = main(arguments)
+        out, err = capsys.readouterr()
+        return Done(status=status, out=out, err=err)
+
+    return run
+
+
+@pytest.fixture
+def octoc_process() -> Run:
+    """A function that runs one command in a process of its own; `env` is added to the environment."""
+
+    def run(*arguments: str, cwd: Path | None = None, env: dict[str, str] | None = None) -> Done:
+        done = subprocess.run(
+            [sys.executable, "-m", "octoc", *arguments],
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            check=False,
+            cwd=cwd,
+            env={**os.environ, "PYTHONPATH": str(CHECKOUT), **(env or {})},
+        )
+        return Done(status=done.returncode, out=done.stdout, err=done.stderr)
+
+    return run
+
+
+CLOCK = """
+def tools():
+    schema = {"type": "object", "properties": {"timezone": {"type": "string"}}, "required": ["timezone"]}
+    now = {"name": "get_current_time", "description": "Get current time in a specific timezone", "inputSchema": schema}
+    return [now, {"name": "convert_time", "description": "Convert time between timezones", "inputSchema": schema}]
+
+
+def call(name, arguments):
+    zone = arguments.get("timezone")
+    if zone in ("UTC", "Asia/Tokyo"):
+        return json.dumps({"timezone": zone, "datetime": "2026-05-01T12:00:00"})
+    return {"content": [{"type": "text", "text": f"Invalid timezone: {zone}"}], "isError": True}
+"""
+
+
+@pytest.fixture(scope="session")
+def clock_server(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program: a server with the tools of `mcp-server-time`, which starts without the MCP SDK."""
+    from octoc.testing import stdio_script
+
+    program = tmp_path_factory.mktemp("clock") / "clock"
+    program.write_text(f"#!{sys.executable} -IS\n{stdio_script(CLOCK)}", encoding="utf-8")
+    program.chmod(0o755)
+    return program
+
+
+@pytest.fixture(scope="session")
+def octoc_words() -> Iterator[list[str]]:
+    """Words that start `octoc` in a process of its own, sooner than `python -m octoc`."""
+    from octoc.testing import forked_octoc
+
+    with forked_octoc() as words:
+        yield words
 
 
 @pytest.fixture(scope="session")

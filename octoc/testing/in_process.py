@@ -6,6 +6,7 @@ import asyncio
 import inspect
 import json
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -65,6 +66,28 @@ class InProcessPlugin:
     ) -> Embedder | None:
         """Return the fake embedder, whatever the name."""
         return fake_embedder(name, files)
+
+
+@attrs.frozen
+class BuiltinTools:
+    """A plugin object for `plugins_of` with the tools of one builtin server: their names, and what each answers."""
+
+    server: str
+    texts: Mapping[str, str]
+
+    @hookimpl
+    def octoc_tools(self, server: str, target: ServerTarget) -> list[PythonTool] | None:
+        """Return the tools, each described by its name, if the server is this one."""
+        if server != self.server:
+            return None
+        return [
+            PythonTool(name=name, description=name, input_schema={"type": "object"}, handler=partial(_text, text))
+            for name, text in self.texts.items()
+        ]
+
+
+def _text(text: str, _: Mapping[str, Any]) -> str:
+    return text
 
 
 @attrs.frozen

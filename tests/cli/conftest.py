@@ -1,62 +1,36 @@
 """Runs commands: in this process, or in one of their own."""
 
 import json
-import os
-import subprocess
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import attrs
 import pytest
 
 from octoc.cli import main
+from octoc.compiler.cache.store import Cache
+from octoc.compiler.calibrate import stage
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 
 
-@attrs.frozen(kw_only=True)
-class Done:
-    """How a command ended."""
-
-    status: int
-    out: str
-    err: str
+Run = Callable[..., Any]
 
 
-Run = Callable[..., Done]
+@pytest.fixture(scope="session")
+def gates(tmp_path_factory: pytest.TempPathFactory) -> Cache:
+    """The gates that builds of commands have trained."""
+    return Cache(tmp_path_factory.mktemp("gates"))
 
 
-@pytest.fixture
-def octoc(capsys: pytest.CaptureFixture[str]) -> Run:
-    """A function that runs one command in this process."""
-
-    def run(*arguments: str) -> Done:
-        capsys.readouterr()
-        status = main(arguments)
-        out, err = capsys.readouterr()
-        return Done(status=status, out=out, err=err)
-
-    return run
-
-
-@pytest.fixture
-def octoc_process() -> Run:
-    """A function that runs one command in a process of its own; `env` is added to the environment."""
-
-    def run(*arguments: str, cwd: Path | None = None, env: dict[str, str] | None = None) -> Done:
-        done = subprocess.run(
-            [sys.executable, "-m", "octoc", *arguments],
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            check=False,
-            cwd=cwd,
-            env={**os.environ, "PYTHONPATH": str(CHECKOUT), **(env or {})},
-        )
-        return Done(status=done.returncode, out=done.stdout, err=done.stderr)
-
-    return run
+@pytest.fixture(scope="module", autouse=True)
+def _gates_are_trained_once(gates: Cache) -> Iterator[None]:
+    """Train one gate for equal triggers, whatever the workspace and its cache: these tests are of commands."""
+    learned = stage._learned
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stage, "_learned", lambda build, context: learned(build, attrs.evolve(context, cache=gates)))
+        yield
 
 
 TIME_DUMP = {
@@ -99,7 +73,7 @@ TRIGGERS = [
 
 
 def write_workspace(folder: Path, time_server: Path) -> Path:
-    """Write a workspace with one capability on a real server, and an unlisted server that does not start."""
+    """Write a workspace with one capability on a server of the clock, and an unlisted server that does not start."""
     capability = folder / "taps" / "acme" / "capabilities" / "time"
     capability.mkdir(parents=True)
     (folder / "octoc.toml").write_text(
@@ -119,9 +93,9 @@ def write_workspace(folder: Path, time_server: Path) -> Path:
 
 
 @pytest.fixture
-def workspace(tmp_path: Path, python_server: Callable[[str], Path]) -> Path:
+def workspace(tmp_path: Path, clock_server: Path) -> Path:
     """A workspace of one's own, nothing pinned or built."""
-    return write_workspace(tmp_path / "acme", python_server("mcp-server-time"))
+    return write_workspace(tmp_path / "acme", clock_server)
 
 
 @pytest.fixture
@@ -133,9 +107,9 @@ def dump(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def built(tmp_path_factory: pytest.TempPathFactory, python_server: Callable[[str], Path]) -> Path:
+def built(tmp_path_factory: pytest.TempPathFactory, clock_server: Path) -> Path:
     """A workspace that is pinned and built, for tests that only read it."""
-    folder = write_workspace(tmp_path_factory.mktemp("built") / "acme", python_server("mcp-server-time"))
+    folder = write_workspace(tmp_path_factory.mktemp("built") / "acme", clock_server)
     dump = folder.parent / "dump.json"
     dump.write_text(json.dumps(TIME_DUMP), encoding="utf-8")
     assert main(["pin", "time", "--from", str(dump), "--workspace", str(folder)]) == 0

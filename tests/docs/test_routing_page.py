@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -54,14 +53,14 @@ def test_the_pages_settings_and_files_are_sound(settings: str, tmp_path: Path) -
     assert build.sources.background == ("how is the canteen today",)
 
 
-def test_the_pages_commands_work(tmp_path: Path) -> None:
+def test_the_pages_commands_work(octoc: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each command of the page ends well, and the explanation names the capability that the message is for."""
     workspace(tmp_path)
+    monkeypatch.chdir(tmp_path)
     for line in "".join(blocks("sh")).splitlines():
-        words = [sys.executable, "-m", "octoc", *shlex.split(line)[1:]]
-        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
-    assert "time" in done.stdout
+        done = octoc(*shlex.split(line)[1:])
+        assert done.status == 0, f"{line}\n{done.out}{done.err}"
+    assert "time" in done.out
 
 
 def test_the_pages_plugin_is_asked(tmp_path: Path) -> None:

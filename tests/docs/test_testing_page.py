@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from octoc.compiler.checkup.check import check_workspace
 
+Run = Callable[..., Any]
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "testing-routes.md").read_text(encoding="utf-8")
 WORKSPACE = '\n[[taps]]\nname = "core"\npath = "octoc:core"\n\n[providers]\ntime = "installed"\n'
 SNAPSHOT = Path(__file__).resolve().parents[2] / "examples" / "demo" / "snapshots" / "time.json"
@@ -34,33 +38,26 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def octoc(line: str, root: Path) -> subprocess.CompletedProcess[str]:
-    """Run one command of the page."""
-    import shlex
-
-    words = [sys.executable, "-m", "octoc", *shlex.split(line)[1:]]
-    return subprocess.run(words, cwd=root, capture_output=True, text=True, check=False)
-
-
 def test_the_pages_settings_are_sound(tmp_path: Path) -> None:
     """The limits that the page shows are read without a finding."""
     tmp_path.joinpath("octoc.toml").write_text(blocks("toml")[1], encoding="utf-8")
     assert check_workspace(tmp_path, use_cache=False).diagnostics == ()
 
 
-def test_the_pages_commands_work(folder: Path) -> None:
+def test_the_pages_commands_work(octoc: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every command of the page ends well, one after another, and leaves what it says."""
+    monkeypatch.chdir(folder)
     for block in blocks("sh"):
         for line in block.splitlines():
-            done = octoc(line, folder)
-            assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
+            done = octoc(*shlex.split(line)[1:])
+            assert done.status == 0, f"{line}\n{done.out}{done.err}"
     assert (folder / "routing.lock").read_text(encoding="utf-8").count("{ text = ") == 3
     assert "<testsuites" in (folder / "routes.xml").read_text(encoding="utf-8")
 
 
-def test_the_pages_tests_run(folder: Path) -> None:
+def test_the_pages_tests_run(octoc: Run, folder: Path) -> None:
     """The page's first test passes on that bundle, and its second runs every fixture of the file."""
-    assert octoc("octoc build", folder).returncode == 0
+    assert octoc("build", "--workspace", str(folder)).status == 0
     script = blocks("python")[0] + (
         "\ntest_the_clock_is_asked_for_the_time()\n"
         "try:\n    test_every_message_of_a_file()\nexcept AssertionError as failed:\n"

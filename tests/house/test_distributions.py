@@ -1,5 +1,6 @@
 """octoc and its plugins are released together, and each folder of `plugins/` is a distribution."""
 
+import ast
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -21,14 +22,16 @@ def _project(folder: Path) -> dict[str, Any]:
 def test_a_plugin_is_a_distribution(folder: Path) -> None:
     """A plugin's folder has its name and octoc's version, an entry point in the group `octoc`, README, types, tests.
 
-    The adapter of a framework has no entry point: a program of the framework imports it.
+    The adapter of a framework has no entry point: a program of the framework imports it. Nor has a package of data.
     """
     project = _project(folder)
     package = folder / folder.name.replace("-", "_")
     assert project["name"] == folder.name
     assert project["version"] == octoc.__version__
-    is_adapter = any("from octoc.adapters import" in file.read_text(encoding="utf-8") for file in package.rglob("*.py"))
-    assert ("octoc" in project.get("entry-points", {})) is not is_adapter
+    files = list(package.rglob("*.py"))
+    is_adapter = any("from octoc.adapters import" in file.read_text(encoding="utf-8") for file in files)
+    is_data = files == [package / "__init__.py"] and not ast.parse(files[0].read_text(encoding="utf-8")).body[1:]
+    assert ("octoc" in project.get("entry-points", {})) is not (is_adapter or is_data)
     assert (folder / "README.md").is_file()
     assert (package / "__init__.py").is_file()
     assert (package / "py.typed").is_file()

@@ -10,28 +10,16 @@ import pytest
 
 from octoc.bundle.reader import OpenBundle
 from octoc.runtime import Runtime
-from octoc.testing import WorkspaceBuilder
+from octoc.testing import WorkspaceBuilder, stdio_script
 
-SERVER = """
-import json, os, sys
-from pathlib import Path
-for line in sys.stdin:
-    asked = json.loads(line)
-    if "id" not in asked:
-        continue
-    answer = {"jsonrpc": "2.0", "id": asked["id"]}
-    if asked["method"] == "initialize":
-        info = {"name": "s", "version": "1"}
-        answer["result"] = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info}
-    elif asked["method"] == "tools/list":
-        answer["result"] = {"tools": [{"name": "read", "inputSchema": {"type": "object"}}]}
-    elif asked["method"] == "tools/call":
-        text = Path(sys.argv[1]).read_text() + "|" + os.getcwd()
-        answer["result"] = {"content": [{"type": "text", "text": text}]}
-    else:
-        answer["error"] = {"code": -32601, "message": "no"}
-    print(json.dumps(answer), flush=True)
-"""
+SERVER = stdio_script("""
+def tools():
+    return ["read"]
+
+
+def call(name, arguments):
+    return Path(sys.argv[1]).read_text() + "|" + os.getcwd()
+""")
 
 
 def workspace(folder: Path, note: str) -> Path:

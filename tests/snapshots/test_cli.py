@@ -119,8 +119,10 @@ def demo(shell: Terminal) -> None:
     shutil.copytree(CHECKOUT / "examples" / "demo", shell.folder, dirs_exist_ok=True)
     shutil.rmtree(shell.folder / "dist", ignore_errors=True)
     shell.run("check", "check --verbose --output-format concise", "build", "build")
+    shell.run("")
     shell.run("show", "show capabilities skills servers", "show --agent data:analyst", "show --agent absent")
     shell.run("show --cache supervisor", "show --context", "show --context assistant:general", "show tokens --json")
+    shell.run("show tool git_log", "show tool git/git_lg", "show tool time/convert_time --json", "show tols")
     shell.run("scope", "scope assistant:general", "scope --who-can git/git_log", "scope --who-can fetch/fetch --json")
     shell.run(
         "scope absent",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import re
@@ -9,13 +10,13 @@ import subprocess
 import sys
 import time
 import urllib.parse
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import attrs
 
-from octoc.testing import FAULTY_STDIO, WorkspaceBuilder
+from octoc.testing import FAULTY_STDIO, RunningGateway, WorkspaceBuilder, running_gateway
 
 TRIGGERS = ("what time is it", "current time in a city", "convert time between zones", "the clock in tokyo")
 INITIALIZE = {
@@ -40,13 +41,12 @@ MASKS = (
 class Gateway:
     """A running `octoc serve`, and a transcript of what it answers."""
 
-    process: subprocess.Popen[str]
-    url: str
-    lines: list[str]
+    running: RunningGateway
+    lines: list[str] = attrs.field(factory=list)
 
     def ask(self, method: str, path: str, body: Any = None, **headers: str) -> tuple[str, Mapping[str, str]]:
         """Send one request and write down the answer; returns body and headers."""
-        connection = http.client.HTTPConnection(urllib.parse.urlsplit(self.url).netloc, timeout=120)
+        connection = http.client.HTTPConnection(urllib.parse.urlsplit(self.running.url).netloc, timeout=120)
         usual = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
         given = {**usual, **{name.replace("_", "-"): value for name, value in headers.items()}}
         data = json.dumps(body) if isinstance(body, dict) else body
@@ -56,7 +56,10 @@ class Gateway:
         connection.close()
         got = {name.lower(): value for name, value in answer.getheaders()}
         shown = "".join(f" {name}={value[:40]!r}" for name, value in headers.items())
-        self.lines += ["", f"> {method} {path}{shown}", f"{answer.status} {got.get('content-type', '')}".rstrip()]
+        kind = got.get("content-type", "")
+        if isinstance(body, dict) and body["method"] == "tools/call":
+            kind = kind.replace("text/event-stream; charset=utf-8", "application/json")  # after a second without answer
+        self.lines += ["", f"> {method} {path}{shown}", f"{answer.status} {kind}".rstrip()]
         self.lines += [f"{name}: {got[name]}" for name in SHOWN_HEADERS if name in got]
         if "html" in got.get("content-type", ""):
             text = text.replace("><", ">\n<")
@@ -65,31 +68,16 @@ class Gateway:
         self.lines.append(text)
         return text, got
 
-    def stop(self, root: Path) -> str:
-        """End the process, and return the transcript with what the process printed."""
-        assert self.process.stderr is not None
-        self.process.terminate()
-        printed = self.process.stderr.read()
-        assert self.process.wait(120) == 0
-        self.process.stderr.close()
-        text = "\n".join([*self.lines, "", "> stderr after the start", printed.rstrip(), ""])
+    def transcript(self, root: Path) -> str:
+        """Return the answers between what the process printed at its start and afterwards; it has ended."""
+        log = [line.rstrip() for line in self.running.log]
+        start = next(number for number, line in enumerate(log, 1) if "serving MCP at " in line)
+        lines = ["> stderr of the start", *log[:start], *self.lines, "", "> stderr after the start", *log[start:]]
+        text = "\n".join([*lines, *([""] if log[start:] else ["", ""])])
         text = text.replace(str(root), "<workspace>").replace(sys.prefix, "<venv>")
         for pattern, name in MASKS:
             text = pattern.sub(name, text)
         return text
-
-
-def serve(root: Path, *arguments: str) -> Gateway:
-    """Start a gateway on a free port and wait until it serves."""
-    words = ["serve", "--workspace", str(root), "--transport", "http", "--port", "0", *arguments]
-    process = subprocess.Popen([sys.executable, "-m", "octoc", *words], stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None
-    lines = []
-    for line in process.stderr:
-        lines.append(line.rstrip())
-        if "serving MCP at " in line:
-            return Gateway(process, line.split("serving MCP at ")[1].strip(), ["> stderr of the start", *lines])
-    raise AssertionError("\n".join(lines))
 
 
 def calls(gateway: Gateway, **headers: str) -> None:
@@ -136,7 +124,7 @@ def listed(gateway: Gateway) -> None:
 
 def pages(gateway: Gateway) -> None:
     """Look at the pages, and send forms."""
-    form = {"Content_Type": "application/x-www-form-urlencoded", "Origin": gateway.url.removesuffix("/mcp")}
+    form = {"Content_Type": "application/x-www-form-urlencoded", "Origin": gateway.running.url.removesuffix("/mcp")}
     gateway.ask("GET", "/")
     gateway.ask("GET", "/?agent=clerk")
     gateway.ask("GET", "/?agent=absent")
@@ -150,7 +138,7 @@ def pages(gateway: Gateway) -> None:
 
 
 def test_what_the_gateway_says_is_as_recorded(
-    tmp_path: Path, snapshots: Callable[[str, Mapping[str, str]], None]
+    tmp_path: Path, octoc_words: list[str], snapshots: Callable[[str, Mapping[str, str]], None]
 ) -> None:
     """Answers, pages and log lines of a gateway, open to this machine and guarded by tokens, are the recorded ones."""
     root = tmp_path / "ws"
@@ -162,22 +150,28 @@ def test_what_the_gateway_says_is_as_recorded(
     builder.agent("clerk", type="worker", tools=["plain/echo"])
     assert builder.build().bundle is not None
     tokens = tmp_path / "tokens.json"
-    gateway = serve(root, "--tokens", str(tokens))
-    listed(gateway)
-    refusals(gateway)
-    calls(gateway)
-    texts = {"open.txt": gateway.stop(root)}
-    gateway = serve(root, "--tokens", str(tokens))
-    listed(gateway)
-    pages(gateway)
-    texts["pages.txt"] = gateway.stop(root)
-    command = [sys.executable, "-m", "octoc", "serve", "token", "add", "--tokens", str(tokens), "--agent", "clerk"]
+    texts = {}
+
+    @contextlib.contextmanager
+    def recorded(name: str) -> Iterator[Gateway]:
+        with running_gateway(octoc_words, "--workspace", str(root), "--tokens", str(tokens)) as running:
+            gateway = Gateway(running)
+            yield gateway
+        texts[name] = gateway.transcript(root)
+
+    with recorded("open.txt") as gateway:
+        listed(gateway)
+        refusals(gateway)
+        calls(gateway)
+    with recorded("pages.txt") as gateway:
+        listed(gateway)
+        pages(gateway)
+    command = [*octoc_words, "serve", "token", "add", "--tokens", str(tokens), "--agent", "clerk"]
     token = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-    gateway = serve(root, "--tokens", str(tokens))
-    gateway.ask("POST", "/mcp", INITIALIZE)
-    gateway.ask("POST", "/mcp", INITIALIZE, Authorization="Bearer wrong")
-    gateway.ask("POST", "/mcp", INITIALIZE, Authorization="Basic wrong")
-    gateway.ask("GET", "/")
-    calls(gateway, Authorization=f"Bearer {token}")
-    texts["guarded.txt"] = gateway.stop(root)
+    with recorded("guarded.txt") as gateway:
+        gateway.ask("POST", "/mcp", INITIALIZE)
+        gateway.ask("POST", "/mcp", INITIALIZE, Authorization="Bearer wrong")
+        gateway.ask("POST", "/mcp", INITIALIZE, Authorization="Basic wrong")
+        gateway.ask("GET", "/")
+        calls(gateway, Authorization=f"Bearer {token}")
     snapshots("gateway", texts)

@@ -9,7 +9,6 @@ import json
 import shutil
 import subprocess
 import sys
-import threading
 import time
 import urllib.parse
 import urllib.request
@@ -20,7 +19,7 @@ from typing import Any
 import attrs
 import pytest
 
-from octoc.testing import FAULTY_STDIO, WorkspaceBuilder
+from octoc.testing import FAULTY_STDIO, RunningGateway, WorkspaceBuilder, running_gateway
 from octoc_serve.tokens import Tokens
 
 FAULTY = FAULTY_STDIO
@@ -67,65 +66,31 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return workspace.root
 
 
-@attrs.frozen
-class Gateway:
-    """An `octoc serve --transport http` that runs; `log` is what it has written to stderr."""
-
-    process: subprocess.Popen[str]
-    url: str
-    log: list[str]
-
-    @property
-    def base(self) -> str:
-        parts = urllib.parse.urlsplit(self.url)
-        return f"{parts.scheme}://{parts.netloc}"
-
-
-Serve = Callable[..., Gateway]
-
-
-@contextlib.contextmanager
-def running(*arguments: str) -> Iterator[Gateway]:
-    """Start a gateway on a free port, wait until it serves, and stop it; it has to end well."""
-    words = ["serve", "--transport", "http", "--port", "0", *arguments]
-    process = subprocess.Popen([sys.executable, "-m", "octoc", *words], stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None
-    with process.stderr as stderr:
-        log = []
-        for line in stderr:
-            log.append(line)
-            if "serving MCP at " in line:
-                break
-        assert "serving MCP at " in "".join(log[-1:]), "".join(log)
-        threading.Thread(target=lambda: log.extend(stderr), daemon=True).start()
-        yield Gateway(process, log[-1].split("serving MCP at ")[1].strip(), log)
-        process.terminate()
-        assert process.wait(120) == 0, "".join(log)
-        assert "Traceback" not in "".join(log)
+Serve = Callable[..., RunningGateway]
 
 
 @pytest.fixture
-def serve(root: Path, tmp_path: Path) -> Iterator[Serve]:
+def serve(root: Path, tmp_path: Path, octoc_words: list[str]) -> Iterator[Serve]:
     """A function that starts a gateway with the tokens of `tmp_path / tokens.json`."""
     with contextlib.ExitStack() as stack:
 
-        def start(*arguments: str, workspace: Path = root) -> Gateway:
-            tokens = str(tmp_path / "tokens.json")
-            return stack.enter_context(running("--workspace", str(workspace), "--tokens", tokens, *arguments))
+        def start(*arguments: str, workspace: Path = root) -> RunningGateway:
+            where = ["--workspace", str(workspace), "--tokens", str(tmp_path / "tokens.json")]
+            return stack.enter_context(running_gateway(octoc_words, *where, *arguments))
 
         yield start
 
 
 @pytest.fixture(scope="module")
-def base(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def base(root: Path, tmp_path_factory: pytest.TempPathFactory, octoc_words: list[str]) -> Iterator[str]:
     """The address of a gateway without tokens, for tests that only look."""
     tokens = tmp_path_factory.mktemp("none") / "tokens.json"
-    with running("--workspace", str(root), "--tokens", str(tokens)) as gateway:
+    with running_gateway(octoc_words, "--workspace", str(root), "--tokens", str(tokens)) as gateway:
         _listed(gateway)
         yield gateway.base
 
 
-def _listed(gateway: Gateway) -> None:
+def _listed(gateway: RunningGateway) -> None:
     """Wait until the servers without a snapshot are listed, which changes the page."""
     for _ in range(600):
         with urllib.request.urlopen(f"{gateway.base}/") as answer:  # noqa: S310  # the loopback

@@ -108,6 +108,8 @@ CLIENTS: Mapping[str, ClientForm] = {
     "crush": ClientForm(title="Crush", servers="mcp", kinds=("stdio", "http"), variable="$NAME"),
     "amp": ClientForm(title="Amp", servers="amp.mcpServers"),
     "qwen": ClientForm(title="Qwen Code", keys={"url": "httpUrl"}),
+    "tabnine": ClientForm(title="Tabnine", keys={"url": "httpUrl"}),
+    "iflow": ClientForm(title="iFlow CLI", keys={"url": "httpUrl"}),
     "kilo": ClientForm(
         title="Kilo Code", servers="mcp", kinds=("local", "remote"), variable="{env:NAME}", joins_command=True
     ),

@@ -120,6 +120,8 @@ def _stdio(form: ClientForm, settings: GatewaySettings, notes: list[str]) -> dic
         named += ["--workspace", written(where)]
     command = _program(form, notes)
     arguments = [*command[1:], "serve", *named, "--agent", settings.agent]
+    if settings.trust is not None:
+        arguments += ["--trust", written(settings.trust)]
     for option, value in (("--tenant", settings.tenant), ("--user", settings.user)):
         arguments += [] if value is None else [option, value]
     if settings.stateless:
@@ -185,7 +187,7 @@ def _entries(settings: GatewaySettings, names: Collection[str]) -> list[_Entry]:
 
 def _agents(settings: GatewaySettings) -> Mapping[str, AgentEntry]:
     """Return the bundle's agents by name, after checking that the named ones exist."""
-    opened = OpenBundle.open(settings.bundle)
+    opened = OpenBundle.open(settings.bundle, trust=settings.trust)
     try:
         agents = {agent.name: agent for agent in opened.bundle.agents}
     finally:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import json
 import os
-import signal
 import ssl
 import subprocess
 import sys
-import threading
 import time
 import urllib.error
 import urllib.request
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import attrs
 import pytest
@@ -26,7 +24,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 
 from octoc.cli import main
-from octoc.testing import FAULTY_STDIO, WorkspaceBuilder
+from octoc.testing import FAULTY_STDIO, RunningGateway, WorkspaceBuilder, running_gateway, stdio_script
 
 TRIGGERS = ("what time is it", "current time in a city", "convert time between zones", "what is the clock in tokyo")
 MODES = {
@@ -37,35 +35,21 @@ MODES = {
     "model": "ask-sampling",
     "rooted": "ask-roots",
 }
-PATIENT = """
-import json, sys, time
-for line in sys.stdin:
-    asked = json.loads(line)
-    if "id" not in asked:
-        continue
-    answer = {"jsonrpc": "2.0", "id": asked["id"]}
-    if asked["method"] == "initialize":
-        info = {"name": "patient", "version": "1"}
-        answer["result"] = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info}
-    elif asked["method"] == "tools/list":
-        answer["result"] = {"tools": [{"name": "nap", "inputSchema": {"type": "object"}}]}
-    elif asked["method"] == "tools/call":
-        time.sleep(asked["params"]["arguments"]["seconds"])
-        answer["result"] = {"content": [{"type": "text", "text": "rested"}]}
-    else:
-        answer["error"] = {"code": -32601, "message": "no"}
-    print(json.dumps(answer), flush=True)
-"""
+PATIENT = stdio_script("""
+def call(name, arguments):
+    time.sleep(arguments["seconds"])
+    return "rested"
+""")
 FAULTY = FAULTY_STDIO
 
 
 @pytest.fixture(scope="session")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def root(tmp_path_factory: pytest.TempPathFactory, clock_server: Path) -> Path:
     """A built workspace: `supervisor` reaches everything, `clerk` has two tools of `plain` and nothing else."""
     workspace = WorkspaceBuilder(tmp_path_factory.mktemp("ws"), results={"max_chars": 2000}).settings(
         "workspace", plugins=["transport-mcp"]
     )
-    clock = {"name": "clock", "command": sys.executable, "args": ["-m", "mcp_server_time"]}
+    clock = {"name": "clock", "command": str(clock_server)}
     workspace.capability("time", TRIGGERS, server=clock, allowed_tools=["clock:*"])
     gossip = {"name": "gossip", "command": sys.executable, "args": ["-I", "-S", FAULTY, "tool-disappears"]}
     rumours = ("spread a rumour", "whisper gossip to the neighbours", "tell tales about people")
@@ -118,124 +102,44 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Everything]
         process.communicate()
 
 
-@attrs.frozen(kw_only=True)
-class Done:
-    """How a command ended."""
-
-    status: int
-    out: str
-    err: str
+Serve = Callable[..., RunningGateway]
 
 
 @pytest.fixture
-def octoc(capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
-    """A function that runs one command in this process."""
-
-    def run(*arguments: str) -> Done:
-        capsys.readouterr()
-        status = main(arguments)
-        out, err = capsys.readouterr()
-        return Done(status=status, out=out, err=err)
-
-    return run
-
-
-@attrs.define
-class Gateway:
-    """An `octoc serve --transport http` that runs."""
-
-    process: subprocess.Popen[bytes]
-    url: str
-    said: list[str]
-
-    @property
-    def base(self) -> str:
-        parts = urlsplit(self.url)
-        return f"{parts.scheme}://{parts.netloc}"
-
-    def stop(self) -> int:
-        """Send SIGTERM and return the exit status."""
-        self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(120)
-
-
-Serve = Callable[..., Gateway]
-
-
-@pytest.fixture
-def serve(root: Path, tmp_path: Path) -> Iterator[Serve]:
+def serve(root: Path, tmp_path: Path, octoc_words: list[str]) -> Iterator[Serve]:
     """A function that starts a gateway over HTTP, with the tokens of `tmp_path / tokens.json`; each ends well."""
-    begun: list[Gateway] = []
+    tokens = str(tmp_path / "tokens.json")
+    with contextlib.ExitStack() as stack:
 
-    def start(*arguments: str, bundle: Path | None = None) -> Gateway:
-        where = ["--workspace", str(root)] if bundle is None else ["--bundle", str(bundle)]
-        begun.append(_started(*where, "--tokens", str(tmp_path / "tokens.json"), *arguments))
-        return begun[-1]
+        def start(*arguments: str, bundle: Path | None = None) -> RunningGateway:
+            where = ["--workspace", str(root)] if bundle is None else ["--bundle", str(bundle)]
+            return stack.enter_context(running_gateway(octoc_words, *where, "--tokens", tokens, *arguments))
 
-    yield start
-    for gateway in begun:
-        _ended(gateway)
+        yield start
 
 
 @pytest.fixture(scope="session")
-def shared(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
+def shared(root: Path, tmp_path_factory: pytest.TempPathFactory, octoc_words: list[str]) -> Iterator[Serve]:
     """As `serve`, without tokens, and the same gateway for the same arguments: for tests that leave nothing in it."""
-    tokens = str(tmp_path_factory.mktemp("shared") / "tokens.json")
-    begun: dict[tuple[str, ...], Gateway] = {}
-
-    def start(*arguments: str) -> Gateway:
-        if arguments not in begun:
-            begun[arguments] = _started("--workspace", str(root), "--tokens", tokens, *arguments)
-        return begun[arguments]
-
-    yield start
-    for gateway in begun.values():
-        _ended(gateway)
+    where = ["--workspace", str(root), "--tokens", str(tmp_path_factory.mktemp("shared") / "tokens.json")]
+    with contextlib.ExitStack() as stack:
+        yield functools.cache(lambda *arguments: stack.enter_context(running_gateway(octoc_words, *where, *arguments)))
 
 
 @pytest.fixture(scope="session")
-def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Path, str], Gateway]]:
+def serving(
+    tmp_path_factory: pytest.TempPathFactory, octoc_words: list[str]
+) -> Iterator[Callable[[Path, str], RunningGateway]]:
     """A function that returns the gateway of one agent of a bundle, the same for all tests."""
     tokens = str(tmp_path_factory.mktemp("serving") / "tokens.json")
-    begun: dict[tuple[Path, str], Gateway] = {}
+    with contextlib.ExitStack() as stack:
 
-    def start(bundle: Path, agent: str) -> Gateway:
-        if (bundle, agent) not in begun:
-            begun[bundle, agent] = _started("--bundle", str(bundle), "--agent", agent, "--tokens", tokens)
-        return begun[bundle, agent]
+        @functools.cache
+        def start(bundle: Path, agent: str) -> RunningGateway:
+            words = ["--bundle", str(bundle), "--agent", agent, "--tokens", tokens]
+            return stack.enter_context(running_gateway(octoc_words, *words))
 
-    yield start
-    for gateway in begun.values():
-        _ended(gateway)
-
-
-def _started(*arguments: str) -> Gateway:
-    """Start a gateway over HTTP on a free port, and wait until it serves."""
-    words = ["serve", "--transport", "http", "--port", "0", *arguments]
-    process = subprocess.Popen([sys.executable, "-m", "octoc", *words], stderr=subprocess.PIPE)
-    assert process.stderr is not None
-    said: list[str] = []
-    for line in process.stderr:
-        said.append(line.decode())
-        if "serving MCP at " in said[-1]:
-            break
-    assert said, "the gateway ended without a word"
-    assert "serving MCP at " in said[-1], "".join(said)
-    url = said[-1].split("serving MCP at ")[1].strip()
-    threading.Thread(target=_collect, args=(process.stderr, said), daemon=True).start()
-    return Gateway(process, url, said)
-
-
-def _ended(gateway: Gateway) -> None:
-    """Stop a gateway that has not ended yet, and see that it ended well."""
-    status = gateway.stop() if gateway.process.poll() is None else gateway.process.returncode
-    assert status == 0, "".join(gateway.said)
-    assert "Traceback" not in "".join(gateway.said)
-
-
-def _collect(stderr: Any, said: list[str]) -> None:
-    with stderr:
-        said.extend(line.decode() for line in stderr)
+        yield start
 
 
 @attrs.define
@@ -250,12 +154,12 @@ Connect = Callable[..., contextlib.AbstractAsyncContextManager[Heard]]
 
 
 @pytest.fixture
-def connect(root: Path) -> Connect:
+def connect(root: Path, octoc_words: list[str]) -> Connect:
     """A function that connects the SDK's client in one era: to a gateway over HTTP, or to one over stdio of its own."""
 
     @contextlib.asynccontextmanager
     async def connected(
-        era: str, gateway: Gateway | None = None, *arguments: str, token: str | None = None, **options: Any
+        era: str, gateway: RunningGateway | None = None, *arguments: str, token: str | None = None, **options: Any
     ) -> AsyncIterator[Heard]:
         news: list[str] = []
 
@@ -266,8 +170,8 @@ def connect(root: Path) -> Connect:
         async with contextlib.AsyncExitStack() as stack:
             where: Any
             if gateway is None:
-                words = ["-m", "octoc", "serve", "--workspace", str(root), *arguments]
-                where = StdioServerParameters(command=sys.executable, args=words, env=dict(os.environ))
+                words = [*octoc_words[1:], "serve", "--workspace", str(root), *arguments]
+                where = StdioServerParameters(command=octoc_words[0], args=words, env=dict(os.environ))
             else:
                 headers = {} if token is None else {"Authorization": f"Bearer {token}"}
                 http = await stack.enter_async_context(create_mcp_http_client(headers=headers))

@@ -47,7 +47,7 @@ def test_watching_goes_on_when_a_change_could_not_be_taken_over(
             done.append("bundle")
             both.set()
 
-        watching = asyncio.create_task(watch([(files[0], broken), (files[1], whole)], stamps(*files), asked))
+        watching = asyncio.create_task(watch([((files[0],), broken), ((files[1],), whole)], stamps(*files), asked))
         for _ in range(2):
             asked.set()
             await both.wait()

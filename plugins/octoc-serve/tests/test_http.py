@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from octoc.runtime import Runtime
-from octoc.testing import WorkspaceBuilder
+from octoc.testing import WorkspaceBuilder, stdio_script
 from octoc_serve.admission import Admission
 from octoc_serve.http import HttpApp
 from octoc_serve.server import GatewayServer
@@ -144,7 +144,7 @@ def test_a_token_says_which_agent_it_is(
     run(revoked)
     for text in (clerk, supervisor):
         assert text not in (tmp_path / "tokens.json").read_text(encoding="utf-8")
-        assert text not in "".join(gateway.said)
+        assert text not in "".join(gateway.log)
 
 
 def test_state_is_each_clients_own(run: Run, serve: Callable[..., Any], connect: Callable[..., Any]) -> None:
@@ -228,8 +228,8 @@ def test_a_new_bundle_is_taken_over_under_calls(
             aside.write_bytes(b"no bundle")
             aside.replace(served)
             gateway.process.send_signal(signal.SIGHUP)
-            await until(lambda: any("the new bundle is refused" in line for line in gateway.said))
-            assert any("the new bundle is refused" in line for line in gateway.said)
+            await until(lambda: any("the new bundle is refused" in line for line in gateway.log))
+            assert any("the new bundle is refused" in line for line in gateway.log)
             assert await names() == ["read_result", "plain__echo", "plain__pid"]
             enough.set()
             await calling
@@ -239,24 +239,14 @@ def test_a_new_bundle_is_taken_over_under_calls(
     run(scenario)
 
 
-SERVER = """
-import json, sys
-for line in sys.stdin:
-    asked = json.loads(line)
-    if "id" not in asked:
-        continue
-    if asked["method"] == "initialize":
-        info = {"name": "plain", "version": "1"}
-        result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info}
-    elif asked["method"] == "tools/list":
-        result = {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in ("echo", "pid")]}
-    elif asked["method"] == "tools/call":
-        result = {"content": [{"type": "text", "text": json.dumps(asked["params"])}]}
-    else:
-        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "error": {"code": -32601, "message": "no"}}), flush=True)
-        continue
-    print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
-"""
+SERVER = stdio_script("""
+def tools():
+    return ["echo", "pid"]
+
+
+def call(name, arguments):
+    return json.dumps({"name": name, "arguments": arguments})
+""")
 
 
 @pytest.mark.parametrize("era", ["handshake", "modern"])

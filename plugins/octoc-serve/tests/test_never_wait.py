@@ -8,29 +8,16 @@ from typing import Any
 
 import pytest
 
-from octoc.testing import WorkspaceBuilder
+from octoc.testing import WorkspaceBuilder, stdio_script
 
-SLOW = """
-import json, sys, time
-from pathlib import Path
-gate = Path(sys.argv[1])
-while not gate.exists():
+SLOW = stdio_script("""
+while not Path(sys.argv[1]).exists():
     time.sleep(0.01)
-for line in sys.stdin:
-    asked = json.loads(line)
-    if "id" not in asked:
-        continue
-    answer = {"jsonrpc": "2.0", "id": asked["id"]}
-    if asked["method"] == "initialize":
-        info = {"name": "slow", "version": "1"}
-        answer["result"] = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info}
-    elif asked["method"] == "tools/list":
-        brew = {"name": sys.argv[2], "inputSchema": {"type": "object"}, "description": "Brew a pot of tea"}
-        answer["result"] = {"tools": [brew]}
-    else:
-        answer["error"] = {"code": -32601, "message": "no"}
-    print(json.dumps(answer), flush=True)
-"""
+
+
+def tools():
+    return [{"name": sys.argv[2], "inputSchema": {"type": "object"}, "description": "Brew a pot of tea"}]
+""")
 TRIGGERS = ("brew a pot of tea", "make some tea for us", "put the kettle on", "a cup of tea please")
 BREW = {"description": "Brew a pot of tea"}
 LIMIT_S = 20.0
@@ -74,5 +61,5 @@ def test_a_slow_server_holds_up_neither_lists_nor_searches(
                     await asyncio.sleep(0.05)
 
     asyncio.run(scenario())
-    (warning,) = [line for line in gateway.said if "octoc pin" in line]
+    (warning,) = [line for line in gateway.log if "octoc pin" in line]
     assert "server `samovar`" in warning

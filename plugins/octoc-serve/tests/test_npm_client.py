@@ -23,7 +23,7 @@ Ask = Callable[..., Any]
 
 
 @pytest.fixture
-def ask(root: Path, serve: Callable[..., Any]) -> Ask:
+def ask(root: Path, octoc_words: list[str], serve: Callable[..., Any]) -> Ask:
     """A function that has a client do a task, and returns what it saw. Skips where the package is not installed."""
     modules = Path(sys.prefix) / "node" / "node_modules"
 
@@ -35,8 +35,8 @@ def ask(root: Path, serve: Callable[..., Any]) -> Ask:
         if transport == "http":
             where: dict[str, Any] = {"url": serve(*arguments).url}
         else:
-            words = ["-m", "octoc", "serve", "--workspace", str(root), *arguments]
-            where = {"command": sys.executable, "args": words}
+            words = [*octoc_words[1:], "serve", "--workspace", str(root), *arguments]
+            where = {"command": octoc_words[0], "args": words}
         wanted = {"modules": str(modules), "package": package, "task": task, **where}
         done = subprocess.run(
             ["node", str(SCRIPT), json.dumps(wanted)], capture_output=True, text=True, timeout=300, check=False

@@ -14,7 +14,7 @@ from octoc.testing import FAULTY_STDIO, WorkspaceBuilder
 FAULTY = FAULTY_STDIO
 
 
-def test_errors_of_a_server_name_the_tool(tmp_path: Path) -> None:
+def test_errors_of_a_server_name_the_tool(tmp_path: Path, octoc_words: list[str]) -> None:
     """An error result has the exception of Octo's client for one, a JSON-RPC error the SDK's."""
     workspace = WorkspaceBuilder(tmp_path / "ws", results={"profile": "octo"}).settings(
         "workspace", plugins=["transport-mcp"]
@@ -23,12 +23,12 @@ def test_errors_of_a_server_name_the_tool(tmp_path: Path) -> None:
         workspace.server(name, sys.executable, "-I", "-S", FAULTY, mode, env={"SECRET": "${SECRET}"})
         workspace.snapshot(name, ["echo", "fault"])
     assert workspace.build().bundle is not None
-    words = ["-m", "octoc", "serve", "--workspace", str(workspace.root)]
+    words = [*octoc_words[1:], "serve", "--workspace", str(workspace.root)]
 
     env = {**os.environ, "SECRET": "w0rds"}
 
     async def texts() -> list[str]:
-        async with Client(StdioServerParameters(command=sys.executable, args=words, env=env)) as client:
+        async with Client(StdioServerParameters(command=octoc_words[0], args=words, env=env)) as client:
             found = []
             for server in ("told", "rpc"):
                 given = {"tool_name": f"{server}/fault", "arguments": {"code": -32000}}

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import os
-import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -20,6 +18,7 @@ from starlette.responses import JSONResponse
 from octoc.plugin import AGENTS, AgentAccess, Application, PageAccess, ToolFilter, WebPage
 from octoc.plugin.toolkit import install_command
 from octoc.runtime import Runtime
+from octoc.testing import running_gateway
 from octoc_serve.admission import Admission
 from octoc_serve.http import HttpApp
 from octoc_serve.server import GatewayServer
@@ -229,21 +228,8 @@ def test_a_page_that_fails_is_answered_and_logged(root: Path, tokens: Tokens, ca
 
 def test_without_the_dashboard_the_gateway_says_what_installs_it(root: Path, tmp_path: Path, ask: Any) -> None:
     """MCP is served as ever, `/` has nothing, and one line on stderr names the install."""
-    words = ["serve", "--workspace", str(root), "--transport", "http", "--port", "0"]
-    words += ["--tokens", str(tmp_path / "tokens.json")]
-    process = subprocess.Popen(
-        [sys.executable, "-c", WITHOUT_DASHBOARD, *words], stderr=subprocess.PIPE, text=True, env=dict(os.environ)
-    )
-    assert process.stderr is not None
-    with process.stderr as stderr:
-        log = []
-        for line in stderr:
-            log.append(line)
-            if "serving MCP at " in line:
-                break
-        base = log[-1].split("serving MCP at ")[1].strip().removesuffix("/mcp")
-        assert ask(f"{base}/")[0] == 404
-        assert ask(f"{base}/")[2] == '{"error": "there is nothing here: MCP is at /mcp"}'
-        process.terminate()
-        assert process.wait(120) == 0
-    assert install_command("octoc-dashboard") in "".join(log)
+    without = [sys.executable, "-c", WITHOUT_DASHBOARD]
+    with running_gateway(without, "--workspace", str(root), "--tokens", str(tmp_path / "tokens.json")) as gateway:
+        status, _, body = ask(f"{gateway.base}/")
+    assert (status, body) == (404, '{"error": "there is nothing here: MCP is at /mcp"}')
+    assert install_command("octoc-dashboard") in "".join(gateway.log)

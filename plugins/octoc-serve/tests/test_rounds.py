@@ -162,7 +162,7 @@ def test_a_client_that_gives_a_question_up_ends_its_call(
 
     run(scenario)
     assert gateway.stop() == 0
-    assert "Traceback" not in "".join(gateway.said)
+    assert "Traceback" not in "".join(gateway.log)
 
 
 @pytest.mark.parametrize("transport", ["stdio", "http"])

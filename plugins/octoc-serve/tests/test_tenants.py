@@ -69,9 +69,9 @@ def test_another_tenants_agent_does_not_exist(
     )
     gateway = serve("-v", bundle=served)
     assert any(
-        f"`{umbrella[0].id}` is refused: agent `clerk` is not for tenant `umbrella`" in line for line in gateway.said
+        f"`{umbrella[0].id}` is refused: agent `clerk` is not for tenant `umbrella`" in line for line in gateway.log
     )
-    assert any(f"`{nobodys[0].id}` is refused: agent `clerk` is for tenants, and" in line for line in gateway.said)
+    assert any(f"`{nobodys[0].id}` is refused: agent `clerk` is for tenants, and" in line for line in gateway.log)
 
     def asked(text: str) -> tuple[int, str]:
         status, _, body = ask(gateway.url, initialize, Authorization=f"Bearer {text}")
@@ -88,8 +88,8 @@ def test_another_tenants_agent_does_not_exist(
     assert asked(umbrella[1])[0] == 200
     assert asked(rightly[1]) in refused
     said = f"`{rightly[0].id}` is refused: agent `clerk` is not for tenant `acme`"
-    until(lambda: any(said in line for line in gateway.said))
-    assert any(said in line for line in gateway.said)
+    until(lambda: any(said in line for line in gateway.log))
+    assert any(said in line for line in gateway.log)
 
 
 def test_a_tokens_tenant_and_user_reach_the_server_and_its_quota_is_told(

@@ -95,12 +95,12 @@ def test_a_new_certificate_is_taken_over(serve: Callable[..., Any], tmp_path: Pa
 
     async def told() -> None:
         for _ in range(1200):
-            if any("is not the one of certificate" in line for line in gateway.said):
+            if any("is not the one of certificate" in line for line in gateway.log):
                 return
             await asyncio.sleep(0.05)
 
     asyncio.run(told())
-    assert any("the certificate stays as it was" in line for line in gateway.said)
+    assert any("the certificate stays as it was" in line for line in gateway.log)
     assert subject_of(gateway.url, old) == "first"
     key.write_bytes(second_key.read_bytes())
     gateway.process.send_signal(signal.SIGHUP)

@@ -34,7 +34,7 @@ def test_what_changed_while_a_file_was_read_is_taken_over(tmp_path: Path) -> Non
             if len(changed) == 2:
                 both.set()
 
-        files = [(one, lambda one=one: note(one)) for one in (file, other, missing)]
+        files = [((one,), lambda one=one: note(one)) for one in (file, other, missing)]
         watching = asyncio.create_task(watch(files, since, asyncio.Event(), poll_s=0.01))
         await both.wait()
         watching.cancel()

@@ -11,25 +11,22 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.types import TextContent
 
-from octoc.testing import WorkspaceBuilder
+from octoc.testing import WorkspaceBuilder, stdio_script
 
-SERVER = """
-import sys
-from pathlib import Path
-from mcp.server.mcpserver import MCPServer
+SERVER = stdio_script("""
+def tools():
+    return ["read"]
 
-server = MCPServer("notes")
 
-@server.tool()
-def read() -> str:
-    return f"{Path(sys.argv[1]).read_text()}|{Path.cwd()}"
-
-server.run()
-"""
+def call(name, arguments):
+    return Path(sys.argv[1]).read_text() + "|" + os.getcwd()
+""")
 
 
 @pytest.mark.parametrize("is_named", [False, True], ids=["recorded", "named"])
-def test_a_server_runs_in_the_workspace(run: Callable[..., None], tmp_path: Path, is_named: bool) -> None:
+def test_a_server_runs_in_the_workspace(
+    run: Callable[..., None], tmp_path: Path, octoc_words: list[str], is_named: bool
+) -> None:
     """From any working directory it is the folder that the bundle records, or the one that `--workspace` names."""
     recorded, named, elsewhere = (tmp_path / name for name in ("recorded", "named", "elsewhere"))
     for folder in (recorded, named, elsewhere):
@@ -40,8 +37,8 @@ def test_a_server_runs_in_the_workspace(run: Callable[..., None], tmp_path: Path
     builder.server("notes", sys.executable, "${workspaceFolder}/server.py", "${workspaceFolder}/note.txt")
     bundle = builder.agent("supervisor").build().bundle
     assert bundle is not None
-    words = ["serve", "--bundle", str(bundle), *(["--workspace", str(named)] if is_named else [])]
-    gateway: Any = StdioServerParameters(command=sys.executable, args=["-m", "octoc", *words], cwd=elsewhere)
+    words = [*octoc_words[1:], "serve", "--bundle", str(bundle), *(["--workspace", str(named)] if is_named else [])]
+    gateway: Any = StdioServerParameters(command=octoc_words[0], args=words, cwd=elsewhere)
     folder = named if is_named else recorded
 
     async def scenario() -> None:

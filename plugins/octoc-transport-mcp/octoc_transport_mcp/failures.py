@@ -13,6 +13,7 @@ from octoc.plugin import ConnectFailedError, ContentPart, FailureKind, ServerTar
 from octoc.plugin.toolkit import because, origin, plain_error, plain_redactor, redactor, shortened
 from octoc_transport_mcp.messages import LineFault
 from octoc_transport_mcp.process import ServerProcess
+from octoc_transport_mcp.stderr_cause import cause_in
 
 MIN_SECRET_CHARS = 6
 """Shorter values are not cut out of messages: ordinary words contain them."""
@@ -63,9 +64,9 @@ def secrets_of(target: ServerTarget) -> list[str]:
 
 
 def ending(process: ServerProcess) -> str:
-    """Return how a process ended, and the last line of its stderr."""
-    words = process.stderr.lines
-    return f"{how_it_ended(process)}: {words[-1]}" if words else how_it_ended(process)
+    """Return how a process ended, and the line of its stderr that says why."""
+    cause = cause_in(process.stderr.lines)
+    return f"{how_it_ended(process)}: {cause}" if cause else how_it_ended(process)
 
 
 def how_it_ended(process: ServerProcess) -> str:

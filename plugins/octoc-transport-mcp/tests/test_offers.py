@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -22,20 +23,32 @@ pytestmark = pytest.mark.parametrize("era, kind", WAYS)
 Scenario = Callable[[OfferingConnection], Awaitable[None]]
 
 
-@contextlib.contextmanager
-def served(era: str, kind: str, args: Sequence[str]) -> Iterator[ServerTarget]:
-    """A target for the server, which runs beside the test if it speaks HTTP."""
-    whole = (SERVER, *args, *(("--handshake",) if era == "handshake" else ()))
+_RUNNING = contextlib.ExitStack()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _servers_end() -> Iterator[None]:
+    """Kill the servers that speak HTTP."""
+    with _RUNNING:
+        yield
+    _url.cache_clear()
+
+
+@functools.cache
+def _url(*words: str) -> str:
+    """Return where a server is that all tests with these words use."""
+    process = _RUNNING.enter_context(subprocess.Popen([sys.executable, *words], stdout=subprocess.PIPE, text=True))
+    _RUNNING.callback(process.kill)
+    assert process.stdout is not None
+    return f"http://127.0.0.1:{int(process.stdout.readline())}/mcp"
+
+
+def target_of(era: str, kind: str, args: Sequence[str]) -> ServerTarget:
+    """Return a target for the server: one of its own over stdio, the module's over HTTP."""
+    words = (SERVER, *args, *(("--handshake",) if era == "handshake" else ()))
     if kind == "stdio":
-        yield ServerTarget(name="docs", transport=kind, command=sys.executable, args=whole, timeout_s=60)
-        return
-    with subprocess.Popen([sys.executable, *whole, "--http"], stdout=subprocess.PIPE, text=True) as process:  # our own
-        try:
-            assert process.stdout is not None
-            port = int(process.stdout.readline())
-            yield ServerTarget(name="docs", transport=kind, url=f"http://127.0.0.1:{port}/mcp", timeout_s=60)
-        finally:
-            process.kill()
+        return ServerTarget(name="docs", transport=kind, command=sys.executable, args=words, timeout_s=60)
+    return ServerTarget(name="docs", transport=kind, url=_url(*words, "--http"), timeout_s=60)
 
 
 def run(way: tuple[str, str], scenario: Scenario, *args: str, host: Host | None = None) -> None:
@@ -52,8 +65,7 @@ def run(way: tuple[str, str], scenario: Scenario, *args: str, host: Host | None 
             await connection.close()
         assert asyncio.all_tasks() == {asyncio.current_task()}
 
-    with served(*way, args) as target:
-        asyncio.run(with_connection(target))
+    asyncio.run(with_connection(target_of(*way, args)))
 
 
 def request(method: str, subject: str, timeout_s: float = 60.0, **params: Any) -> ToolCall:

@@ -20,7 +20,7 @@ from octoc.plugin import (
     ToolResult,
     Transport,
 )
-from octoc.testing import TransportContract
+from octoc.testing import TransportContract, stdio_script
 from octoc_transport_mcp import octoc_make_transport
 
 # A server of the older era in plain Python, which starts at once and fails on request.
@@ -232,22 +232,15 @@ def test_a_call_costs_one_request(caplog: pytest.LogCaptureFixture) -> None:
     assert not [record for record in caplog.records if record.levelname == "WARNING"]
 
 
-STRUCTURED = """
-import json, sys
-for line in sys.stdin:
-    message = json.loads(line)
-    method, tool = message["method"], {"name": "count", "inputSchema": {"type": "object"}}
-    tool["outputSchema"] = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
-    result = {
-        "initialize": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
-                       "serverInfo": {"name": "s", "version": "1"}},
-        "tools/list": {"tools": [tool]},
-        "tools/call": {"content": [], "structuredContent": (message.get("params") or {}).get("arguments")},
-    }.get(method)
-    body = {"result": result} if result else {"error": {"code": -32601, "message": "no"}}
-    if "id" in message:
-        print(json.dumps({"jsonrpc": "2.0", "id": message["id"], **body}), flush=True)
-"""
+STRUCTURED = stdio_script("""
+def tools():
+    output = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    return [{"name": "count", "inputSchema": {"type": "object"}, "outputSchema": output}]
+
+
+def call(name, arguments):
+    return {"content": [], "structuredContent": arguments}
+""")
 
 
 def test_an_answer_against_its_own_schema_is_a_failure() -> None:

@@ -16,12 +16,14 @@ Decide = Callable[..., Routing]
 
 
 def built(root: Path, most: int) -> Decide:
-    """Return what decides a message where so many capabilities may be activated at once."""
-    root.mkdir()
+    """Return what decides a message where so many capabilities may be activated at once.
+
+    Builds in one folder train one gate.
+    """
     tap = '[[taps]]\nname = "core"\npath = "octoc:core"'
     settings = f'[workspace]\nname = "w"\n\n{tap}\n\n[routing]\nmax_per_message = {most}\n'
     (root / "octoc.toml").write_text(settings, encoding="utf-8")
-    outcome = build(root)
+    outcome = build(root, output=root / f"{most}.octoc")
     assert outcome.bundle is not None
     generation = Runtime.open(outcome.bundle).session().state.loaded
     names = tuple(generation.capabilities)
@@ -29,15 +31,21 @@ def built(root: Path, most: int) -> Decide:
 
 
 @pytest.fixture(scope="module")
-def one(tmp_path_factory: pytest.TempPathFactory) -> Decide:
-    """What decides by default."""
-    return built(tmp_path_factory.mktemp("route") / "one", 1)
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the workspace."""
+    return tmp_path_factory.mktemp("route")
 
 
 @pytest.fixture(scope="module")
-def two(tmp_path_factory: pytest.TempPathFactory) -> Decide:
+def one(root: Path) -> Decide:
+    """What decides by default."""
+    return built(root, 1)
+
+
+@pytest.fixture(scope="module")
+def two(root: Path) -> Decide:
     """What decides where two may be activated."""
-    return built(tmp_path_factory.mktemp("route") / "two", 2)
+    return built(root, 2)
 
 
 BOTH = "what time is it in Tokyo right now, and show me the git log of last week"
@@ -116,11 +124,10 @@ def test_chat_activates_nothing(one: Decide) -> None:
     assert (found.capability, found.intent) == (None, CHAT.strip())
 
 
-def test_each_clause_is_explained(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("two")
+def test_each_clause_is_explained(root: Path) -> None:
     """With several activations per message, each clause has its winner; the parts of a score add up to it."""
-    root = tmp_path / "explained"
-    built(root, 2)
-    session = Runtime.open(root / "dist" / "w.octoc").session()
+    session = Runtime.open(root / "2.octoc").session()
     routing, explanation = explain_route(session.state, BOTH)
     assert explanation is not None
     assert [(one.clause, one.winner) for one in explanation.clauses] == [

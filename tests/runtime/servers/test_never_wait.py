@@ -8,31 +8,20 @@ from pathlib import Path
 import pytest
 
 from octoc.runtime import Runtime, Session
-from octoc.testing import WorkspaceBuilder
+from octoc.testing import WorkspaceBuilder, stdio_script
 
-SLOW = """
-import json, os, sys, time
-from pathlib import Path
-gate = Path(sys.argv[1])
-while not gate.exists():
+SLOW = stdio_script("""
+while not Path(sys.argv[1]).exists():
     time.sleep(0.01)
-for line in sys.stdin:
-    asked = json.loads(line)
-    if "id" not in asked:
-        continue
-    answer = {"jsonrpc": "2.0", "id": asked["id"]}
-    if asked["method"] == "initialize":
-        info = {"name": "slow", "version": "1"}
-        answer["result"] = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info}
-    elif asked["method"] == "tools/list":
-        brew = {"name": "brew", "description": "Brew a pot of tea", "inputSchema": {"type": "object"}}
-        answer["result"] = {"tools": [brew]}
-    elif asked["method"] == "tools/call":
-        answer["result"] = {"content": [{"type": "text", "text": "a pot of tea"}]}
-    else:
-        answer["error"] = {"code": -32601, "message": "no"}
-    print(json.dumps(answer), flush=True)
-"""
+
+
+def tools():
+    return [{"name": "brew", "description": "Brew a pot of tea", "inputSchema": {"type": "object"}}]
+
+
+def call(name, arguments):
+    return "a pot of tea"
+""")
 TRIGGERS = ("brew a pot of tea", "make some tea for us", "put the kettle on", "a cup of tea please")
 LIMIT_S = 20.0
 """Far more than an answer takes, and less than the 30 s after which the server counts as failed."""
