@@ -1,4 +1,4 @@
-"""How long `octoc check` takes: the real tap, cold and unchanged, and a tap of ten times the files.
+"""How long `octoc check` takes: the real tap, cold and unchanged, a tap of ten times the files, and 3,000 capabilities.
 
     python -m benchmarks.check [--runs 5]
 
@@ -21,6 +21,10 @@ from pathlib import Path
 from benchmarks.measure import ROOT, forget, in_turn, ratio, realworld, row, seconds
 
 TIMES = 10
+PARTS = ("agents", "capabilities", "skills")
+_TRIGGER = re.compile(r'^[ \t]+"(?:[^"\\\n]|\\["\\])*"', re.MULTILINE)
+CAPABILITIES = 3000
+"""Size of the tap that has copies of capabilities alone, rounded up to whole copies of the real tap."""
 OCTOC = str(Path(sys.executable).with_name("octoc"))
 
 
@@ -32,9 +36,9 @@ def _workspace(root: Path, tap: Path, name: str) -> Path:
     return root
 
 
-def _multiplied(tap: Path, target: Path) -> Path:
-    """Write a tap with `TIMES` copies of every entity, each copy's names and references of its own."""
-    parts = [part for part in ("agents", "capabilities", "skills") if (tap / part).is_dir()]
+def _multiplied(tap: Path, target: Path, times: int, parts: tuple[str, ...] = PARTS) -> Path:
+    """Write a tap with `times` copies of every entity, each copy's names and references of its own."""
+    parts = tuple(part for part in parts if (tap / part).is_dir())
     names = {entry.name for part in ("capabilities", "skills") for entry in (tap / part).glob("*") if entry.is_dir()}
     servers = {
         found
@@ -43,7 +47,7 @@ def _multiplied(tap: Path, target: Path) -> Path:
     }
     quoted = re.compile(rf"(?<=[\"'])({_any_of(names | servers)})(?=[\"':])")
     listed = re.compile(rf"(?m)^(name: |\s+- )({_any_of(names)})$")
-    for number in range(TIMES):
+    for number in range(times):
         suffix = f"-{number}" if number else ""
         for part in parts:
             for path in sorted((tap / part).rglob("*")):
@@ -57,10 +61,20 @@ def _multiplied(tap: Path, target: Path) -> Path:
                     copy.parent.mkdir(parents=True, exist_ok=True)
                     if path.suffix in (".toml", ".md") and number:
                         text = quoted.sub(rf"\1{suffix}", path.read_text("utf-8"))
+                        if path.name == "config.toml":
+                            text = _TRIGGER.sub(partial(_in_other_words, number), text)
                         copy.write_text(listed.sub(rf"\1\2{suffix}", text), encoding="utf-8")
                     else:
                         shutil.copyfile(path, copy)
     return target
+
+
+def _in_other_words(number: int, trigger: re.Match[str]) -> str:
+    """Return a trigger with other letters: one that is near a trigger of another copy would be reported."""
+    turn, more = number % 26, chr(97 + number // 26)
+    return re.sub(
+        r"[a-z]+", lambda word: "".join(chr((ord(one) - 97 + turn) % 26 + 97) for one in word[0]) + more, trigger[0]
+    )
 
 
 def _any_of(names: set[str]) -> str:
@@ -68,7 +82,7 @@ def _any_of(names: set[str]) -> str:
 
 
 def _files(tap: Path) -> int:
-    return sum(path.is_file() for part in ("agents", "capabilities", "skills") for path in (tap / part).rglob("*"))
+    return sum(path.is_file() for part in PARTS for path in (tap / part).rglob("*"))
 
 
 def _check(root: Path) -> None:
@@ -101,21 +115,29 @@ def main() -> None:
     tap = ROOT / "taps" / "core" if real is None else real / "octomind-tap"
     with tempfile.TemporaryDirectory() as folder:
         one = _workspace(Path(folder, "one"), tap, "one")
-        many_tap = _multiplied(tap, Path(folder, "tap"))
+        many_tap = _multiplied(tap, Path(folder, "tap"), TIMES)
         ten = _workspace(Path(folder, "ten"), many_tap, "ten")
-        print(f"{_files(tap)} files, and {_files(many_tap)} in the tap of {TIMES} copies")
+        copies = -(-CAPABILITIES // sum(1 for _ in tap.glob("capabilities/*/config.toml")))
+        large_tap = _multiplied(tap, Path(folder, "large-tap"), copies, ("capabilities",))
+        large = _workspace(Path(folder, "large"), large_tap, "large")
+        capabilities = sum(1 for _ in large_tap.glob("capabilities/*/config.toml"))
+        print(
+            f"{_files(tap)} files, {_files(many_tap)} in the tap of {TIMES} copies, {capabilities} capabilities alone"
+        )
         for unit, measured in (("CPU", _cpu), ("wall", _wall)):
-            cold, unchanged, many, many_unchanged = in_turn(
+            cold, unchanged, many, many_unchanged, capabilities_alone = in_turn(
                 runs,
                 partial(measured, one, is_cold=True),
                 partial(measured, one, is_cold=False),
                 partial(measured, ten, is_cold=True),
                 partial(measured, ten, is_cold=False),
+                partial(measured, large, is_cold=True),
             )
             row(f"{unit}: cold", cold)
             row(f"{unit}: unchanged", unchanged)
             row(f"{unit}: cold, {TIMES} times the files", many)
             row(f"{unit}: unchanged, {TIMES} times the files", many_unchanged)
+            row(f"{unit}: cold, {capabilities} capabilities", capabilities_alone)
             ratio(f"{unit}: unchanged / cold", unchanged, cold)
             ratio(f"{unit}: {TIMES} times the files / once, cold", many, cold)
             ratio(f"{unit}: {TIMES} times the files / once, unchanged", many_unchanged, unchanged)

@@ -17,6 +17,8 @@ _WHOLE = re.compile(
     rf"|(?=.*(?:{_WORDS}))[a-z0-9]+(?:[-_ .][a-z0-9]+)*"
     # The name of what belongs there: `api_key`.
     r"|(?:(?:api|access|auth|secret|private|bearer)[-_ ]?)?(?:token|key|secret|password)"
+    # What stands for a value that its owner took out.
+    r"|(?=.*\b(?:hidden|redacted|removed|masked|omitted)\b)[a-z]+(?: [a-z]+){0,7}"
     # A description of what to write there: `token or API key`.
     r"|(?=.*\b(?:token|key|password|secret|credential)s?\b)[a-z]+(?: [a-z]+){2,7}"
 )

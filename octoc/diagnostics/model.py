@@ -124,6 +124,7 @@ class DiagnosticSink:
         self._policy = policy
         self._found: dict[tuple[Any, ...], Diagnostic] = {}
         self._rules: frozenset[Rule] | None = None
+        self._texts = {"": ""}
 
     def only(self, rules: Iterable[Rule]) -> DiagnosticSink:
         """Return a sink to the same findings that takes findings of `rules` alone."""
@@ -157,9 +158,7 @@ class DiagnosticSink:
         """
         if self._rules is not None and rule not in self._rules:
             raise UndeclaredRuleError(f"rule `{rule.code}` is reported by a check that does not declare it")
-        # Not at the top: the runtime loads this module for its data, and never reports.
-        from octoc.masking import mask_values
-
+        mask_values = self._masked
         diagnostic = Diagnostic(
             rule=rule,
             message=mask_values(message),
@@ -181,6 +180,16 @@ class DiagnosticSink:
         if made is not None and all(mask_values(edit.text) == edit.text for edit in made.edits):
             kept = attrs.evolve(kept, fix=attrs.evolve(made, title=mask_values(made.title)))
         self._found[kept.sort_key] = kept
+
+    def _masked(self, text: str) -> str:
+        """Return a text without secrets; many findings have the same message or help."""
+        known = self._texts.get(text)
+        if known is None:
+            # Not at the top: the runtime loads this module for its data, and never reports.
+            from octoc.masking import mask_values
+
+            known = self._texts[text] = mask_values(text)
+        return known
 
     def extend(self, diagnostics: Iterator[Diagnostic] | tuple[Diagnostic, ...]) -> None:
         """Add findings that were made before, as from a cache."""

@@ -13,6 +13,7 @@ _KEY_CUTOFF = 0.8
 _MOST_ADDED = 2
 _SHORTEST_TYPO = 3
 _SHORTEST_MISS = 4
+_LONGEST_SHORT = 4
 _WORD = re.compile(r"([A-Z][a-z]+)")
 _ALLOWING = frozenset({
     "allow", "allowed", "enable", "enabled", "include", "included", "permit", "permitted", "trusted",
@@ -71,7 +72,11 @@ def slip_of_key(key: str, known: Iterable[str], present: Container[object] = ())
     near: list[tuple[float, str]] = []
     for candidate in set(without_opposites(key, known)):
         folded = _fold(candidate)
-        if candidate not in present and abs(len(folded) - len(wanted)) <= _MOST_ADDED:
+        if (
+            candidate not in present
+            and not _is_other_word(wanted, folded)
+            and abs(len(folded) - len(wanted)) <= _MOST_ADDED
+        ):
             ratio = difflib.SequenceMatcher(None, wanted, folded).ratio()
             near += [(-ratio, candidate)] if ratio >= _KEY_CUTOFF else []
     return f"did you mean {one_of(name for _, name in sorted(near))}?" if near else None
@@ -95,6 +100,11 @@ def slips_of(name: str, known: Iterable[str]) -> tuple[str, ...]:
     others = without_opposites(name, known)
     found = {candidate for candidate in others if candidate != name and _is_slip(folded, _fold(candidate))}
     return tuple(sorted(found))
+
+
+def slips_of_key(key: str, known: Iterable[str]) -> tuple[str, ...]:
+    """Return the known keys that `key` is a slip of, without short keys that are words of their own."""
+    return tuple(near for near in slips_of(key, known) if not _is_other_word(_fold(key), _fold(near)))
 
 
 def without_opposites(name: str, known: Iterable[str]) -> list[str]:
@@ -156,6 +166,12 @@ def _is_slip(one: str, other: str) -> bool:
         return False
     at = next(at for at, pair in enumerate(zip(one, other, strict=True)) if pair[0] != pair[1])
     return one[:at] + one[at + 1 : at + 2] + one[at : at + 1] + one[at + 2 :] == other
+
+
+def _is_other_word(one: str, other: str) -> bool:
+    """Tell whether one of two keys is short, and the other it with one letter more: `mode` and `model`; no plural."""
+    shorter, longer = sorted((one, other), key=len)
+    return len(shorter) <= _LONGEST_SHORT and longer[:-1] == shorter and not longer.endswith("s")
 
 
 def _fold(name: str) -> str:

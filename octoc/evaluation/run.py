@@ -30,15 +30,21 @@ def open_for_tests(
     plugins: Plugins | None = None,
     embedder: Embedder | None = None,
     workspace: str | Path | None = None,
+    trust: str | Path | None = None,
 ) -> Runtime:
     """Open a bundle with a placeholder for every variable that a capability needs, so that results are portable.
 
     Neither routing nor search starts a server, so no server gets a placeholder. Raises: BundleFileError.
     """
-    with OpenBundle.open(bundle) as opened:
+    with OpenBundle.open(bundle, trust=trust) as opened:
         needed = frozenset(name for entry in opened.bundle.capabilities for name in entry.requires_env)
     return Runtime.open(
-        bundle, plugins=plugins, embedder=embedder, workspace=workspace, observers=(_StandIns(needed=needed),)
+        bundle,
+        trust=trust,
+        plugins=plugins,
+        embedder=embedder,
+        workspace=workspace,
+        observers=(_StandIns(needed=needed),),
     )
 
 

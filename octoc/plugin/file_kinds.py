@@ -116,6 +116,7 @@ class Dialect:
         renames: a client's key of a server -> octoc's.
         unused: keys of a server that octoc has no use for.
         is_lenient: servers may have any name, and keys of their author's own: what is near no known key is information.
+        skips_short_timeouts: the client ignores a server's `timeout`, which is in milliseconds, below one second.
         key_schemas: JSON Schemas of keys of a server whose values differ from octoc's.
         shape: what else changes a client's definition, `(entry)`; an `Entry` of `inputs/mcp/convert.py`.
         replacements: patterns in texts, and what replaces them: a client's references as octoc's.
@@ -168,6 +169,7 @@ class Dialect:
     renames: Mapping[str, str] = attrs.field(factory=dict)
     unused: frozenset[str] = frozenset()
     is_lenient: bool = False
+    skips_short_timeouts: bool = False
     key_schemas: Mapping[str, Mapping[str, Any]] = attrs.field(factory=dict, repr=False)
     shape: Function | None = None
     replacements: tuple[tuple[str, str], ...] = ()

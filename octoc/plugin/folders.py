@@ -18,13 +18,16 @@ _off = 0  # how many blocks of `without_user_cache` are open; an encoder works i
 
 
 def user_cache() -> Path | None:
+    """Return the user's own folder for octoc's cache, as `cache_folder`; None in `without_user_cache`, too."""
+    return None if _off else cache_folder()
+
+
+def cache_folder() -> Path | None:
     """Return the user's own folder for octoc's cache, by the XDG rules; it is made when it is missing.
 
-    None when there is no home, when `without_user_cache` is in effect, or when another user could write to the folder:
-    it must belong to this user, and no other user may write it. The reason is logged once.
+    None when there is no home, or when another user could write to the folder: it must belong to this user, and no
+    other user may write it. The reason is logged once.
     """
-    if _off:
-        return None
     folder = _user_cache()
     if folder is None:
         return None

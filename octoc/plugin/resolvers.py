@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from octoc.plugin.hookspecs import hookimpl
 from octoc.plugin.protocols import PluginError
-from octoc.plugin.small_files import UnreadableFileError, small_text
+from octoc.small_files import UnreadableFileError, small_text
 
 logger = logging.getLogger("octoc.plugin")
 

@@ -80,6 +80,11 @@ def spelled_terms(tool: ToolText) -> set[str]:
     return {term for text in (tool.server, tool.name, tool.description) for term in terms(text)}
 
 
+def searched_texts(tool: ToolText) -> set[str]:
+    """Return the texts of all fields by whose words search finds a tool."""
+    return {text for texts in _fields(tool).values() for text in texts}
+
+
 def impact(weight: float) -> int:
     """Return BM25's saturated weight of a term in 255ths, at least 1."""
     return max(1, round(255 * weight / (K1 + weight)))

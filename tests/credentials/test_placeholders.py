@@ -16,7 +16,7 @@ PLACEHOLDERS = (
     *("sk-...", "sk-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"),
     *("AKIAIOSFODNN7EXAMPLE", "your_token_123", "sk-ant-your-key-here"),
     *("REMPLACEZ_PAR_VOTRE_TOKEN", "my-secret-token", "Bearer YOUR_MCP_API_KEY", "Bearer <token>", "{YOUR_TOKEN}"),
-    *("not-needed", "not-needed-lite-proxy", "not_used", "unused", "no-key"),
+    *("hidden", "Removed", "masked for safety", "not-needed", "not-needed-lite-proxy", "not_used", "unused", "no-key"),
 )
 IN_PLACES: Mapping[str, dict[str, object]] = {
     "host": {"type": "http", "url": "http://YOUR_SERVER_IP:3010/sse"},

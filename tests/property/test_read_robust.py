@@ -43,7 +43,10 @@ def mutated(draw: st.DrawFn) -> bytes:
 
 @given(st.one_of(mutated(), st.binary(max_size=40), st.lists(st.sampled_from(TOKENS), max_size=25).map(b"".join)))
 def test_any_bytes_give_values_or_a_finding(data: bytes) -> None:
-    """A file that gives no values has an error; values can be written as JSON; every finding's place is in the text."""
+    """A file that gives no values has an error; values can be written as JSON; every finding's place is in the text.
+
+    Markdown that some clients read has a warning instead, such as one that starts with a horizontal rule.
+    """
     for ending in ("toml", "json", "yaml", "md"):
         name = f"a.{ending}"
         probe = DiagnosticSink()
@@ -63,7 +66,7 @@ def test_any_bytes_give_values_or_a_finding(data: bytes) -> None:
             found = read_front_matter(text, place, sink)
             values = None if found is None else found.values
         if values is None:
-            assert sink.worst() is Severity.ERROR
+            assert sink.worst() is Severity.ERROR or (ending == "md" and sink.worst() is Severity.WARNING)
         else:
             # Dates are TOML's own, and the checks of structure say what is expected in their place.
             json.dumps(values, allow_nan=False, default=str).encode("utf-8")

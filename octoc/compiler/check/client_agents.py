@@ -19,7 +19,7 @@ from octoc.compiler.inputs.claude.paths import is_missing
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import check as rules
 from octoc.diagnostics.rules.claude import NAMED_FILE_MISSING
-from octoc.diagnostics.suggest import did_you_mean
+from octoc.diagnostics.suggest import slip_of_key
 
 _CHANGING = frozenset({"bash", "shell", "execute", "edit", "multiedit", "write", "create", "*"})
 """Tools that write or run: an agent that may use one is hardly restricted."""
@@ -86,6 +86,6 @@ def _report_refused(
                 f"unknown field `{key}`",
                 (key,),
                 key=True,
-                help=did_you_mean(str(key), known) or "delete it",
+                help=slip_of_key(str(key), known, present=values) or "delete it",
                 severity=Severity.WARNING,
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,7 +14,7 @@ from octoc.compiler.check.inspection import FileInspection, dotted
 from octoc.compiler.check.schemas import validator_of_client
 from octoc.compiler.check.translate import report_errors
 from octoc.compiler.fixes.edits import replaced
-from octoc.compiler.inputs.claude.paths import is_missing, is_users_own
+from octoc.compiler.inputs.claude.paths import is_left_out, is_missing, is_missing_above, is_users_own
 from octoc.compiler.inputs.settings.clients import SettingsDialect, values_at
 from octoc.diagnostics.model import KeyPath, Place
 from octoc.diagnostics.rule import Severity
@@ -24,6 +25,8 @@ from octoc.diagnostics.rules.resolve import UNKNOWN_TOOL
 from octoc.diagnostics.suggest import near_miss, slips_of
 from octoc.lists import one_of
 
+_PROSE = 5
+"""Least words of a text that is not meant as a path."""
 _ABSOLUTE = re.compile(r"[/\\]|[A-Za-z]:[/\\]")
 # Names in capitals are variables: other programs have references of their own, such as `${workspaceFolder}`.
 _FOREIGN = re.compile(r"\$\{(?:env:)?(?P<name>[A-Z_][A-Z0-9_]*)(?::-[^{}]*)?\}")
@@ -92,20 +95,26 @@ def _check_file(value: Any, path: KeyPath, dialect: SettingsDialect, inspection:
     if isinstance(path[-1], int) and not {"/", "."}.intersection(value):
         return  # a list also takes names
     file = inspection.file.path
-    if dialect.based_on == "project" and is_users_own(file.parent):
+    is_beside = dialect.based_on == "folder"
+    if not is_beside and is_users_own(file.parent):
         return
-    if is_missing(
-        file.parent if dialect.based_on == "folder" else Path(dialect.project_of(file) or file.parent), value
-    ):
-        inspection.report(
-            NAMED_FILE_MISSING,
-            f"`{dotted(path)}` names `{value}`, which is not there",
-            path,
-            help="paths begin in the folder of this file"
-            if dialect.based_on == "folder"
-            else "add it, or name another",
-            severity=Severity.WARNING,
-        )
+    folder = file.parent if is_beside else Path(dialect.project_of(file) or file.parent)
+    is_absent = is_missing_above if dialect.based_on == "above" else is_missing
+    if not is_absent(folder, value) or is_left_out(Path(os.path.normpath(folder / value))):
+        return
+    is_prose = len(value.split()) >= _PROSE
+    message = f"`{dotted(path)}` names `{value}`, which is not there"
+    inspection.report(
+        NAMED_FILE_MISSING,
+        f"`{dotted(path)}` is text, and {dialect.client} expects the path of a file" if is_prose else message,
+        path,
+        help="write the text to a file, and name the file here"
+        if is_prose
+        else "paths begin in the folder of this file"
+        if is_beside
+        else "add it, or name another",
+        severity=Severity.WARNING,
+    )
 
 
 def _check_tools(value: Any, path: KeyPath, dialect: SettingsDialect, inspection: FileInspection) -> None:

@@ -28,12 +28,15 @@ def report_unknown_fields(
     `of_others` are keys that other programs read: they are not slips of known ones.
     Keys that start with `x-` or `_` are the author's own.
     """
-    for key in values:
-        if key in known or str(key).startswith(("x-", "_")):
-            continue
+    unknown = [key for key in values if key not in known and not str(key).startswith(("x-", "_"))]
+    # Several keys in a style that no known key has are of another program.
+    dashed = (
+        {key for key in unknown if "-" in str(key)} if open_ended and not any("-" in key for key in known) else set()
+    )
+    for key in unknown:
         place = Place(file=inspection.file.display, path=(*path, key), part="key")
         # Where other programs add keys, only a slip of a known key is meant to be it.
-        meant = frozenset() if key in of_others else known
+        meant = frozenset() if key in of_others or (key in dashed and len(dashed) > 1) else known
         candidates = slips_of(str(key), meant) if open_ended else meant
         inspection.sink.report(
             rules.UNKNOWN_FIELD,

@@ -17,6 +17,7 @@ from octoc.compiler.inputs.agents.markdown import AGENT_MD
 from octoc.compiler.inputs.agents.octo import AGENT_FILE, AGENT_TYPES
 from octoc.compiler.inputs.agents.tool_lists import names_in
 from octoc.compiler.inputs.claude.plugin import PLUGIN_FILE, is_claude_s
+from octoc.compiler.inputs.claude.tools import PERMISSION_MODES
 from octoc.compiler.inputs.skill import MAX_NAME, OCTOMIND, SKILL, SkillClient, skill_client
 from octoc.compiler.model.documents import kept
 from octoc.compiler.scope.hosts import HOST_TOOLS, host_name
@@ -72,10 +73,13 @@ def check_agent(values: Mapping[str, Any], inspection: FileInspection) -> None:
             key=True,
             help="call it `tools`" if "tools" not in values else "delete it: `tools` says what the agent has",
         )
-    report_unknown_fields(
-        values, fields(AGENT_MD) | restricting, (), inspection, open_ended=True, of_others=KEYS_OF_CLIENTS
-    )
     is_claude = inspection.file.dialect is CLAUDE
+    has_mode = is_claude and values.get("mode") in PERMISSION_MODES
+    if has_mode:
+        message = "Claude Code does not read `mode` in an agent"
+        inspection.report(rules.UNKNOWN_FIELD, message, ("mode",), key=True, help="call it `permissionMode`")
+    known = fields(AGENT_MD) | restricting | ({"mode"} if has_mode else set())
+    report_unknown_fields(values, known, (), inspection, open_ended=True, of_others=KEYS_OF_CLIENTS)
     if is_claude and (inspection.file.path.parent.parent / PLUGIN_FILE).is_file():
         for key in sorted(_NOT_OF_PLUGINS & values.keys()):
             inspection.report(

@@ -228,7 +228,8 @@ def check_entry(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: 
             related={"`include_tools` is here": (*path, "include_tools")},
             help="keep one of them",
         )
-    if entry.get("timeout", LEAST_TIMEOUT_MS) < LEAST_TIMEOUT_MS and "timeoutMs" not in entry:
+    is_short = dialect.skips_short_timeouts and entry.get("timeout", LEAST_TIMEOUT_MS) < LEAST_TIMEOUT_MS
+    if is_short and "timeoutMs" not in entry:
         inspection.report(
             rules.IGNORED_TIMEOUT,
             f"`timeout` is {entry['timeout']} milliseconds: below {LEAST_TIMEOUT_MS} it is ignored",

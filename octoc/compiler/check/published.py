@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from octoc.compiler.check.inspection import FileInspection
+from octoc.compiler.check.skill_locks import check_skill_files
 from octoc.compiler.model.documents import kept
 from octoc.diagnostics.model import KeyPath
 from octoc.diagnostics.rule import Severity
@@ -135,7 +136,7 @@ def is_own_lock(values: Mapping[str, Any], _: FileInspection) -> bool:
 
 
 def check_skills_lock(values: Mapping[str, Any], inspection: FileInspection) -> None:
-    """Report digests that are not SHA-256."""
+    """Report digests that are not SHA-256, and skills whose files have another one."""
     for name, skill in values["skills"].items():
         if not _SHA256.match(skill["computedHash"]):
             inspection.report(
@@ -144,3 +145,4 @@ def check_skills_lock(values: Mapping[str, Any], inspection: FileInspection) -> 
                 ("skills", name, "computedHash"),
                 help="run `npx skills update` to write it again",
             )
+    check_skill_files(values, inspection)

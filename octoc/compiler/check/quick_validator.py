@@ -19,6 +19,10 @@ _TYPES: Mapping[type, frozenset[str]] = {
     dict: frozenset({"object"}),
     type(None): frozenset({"null"}),
 }
+_Check = Callable[[Any, Any, Any], bool]
+_Prepared = tuple[dict[str, Any], frozenset[type], tuple[tuple[_Check, Any], ...]]
+_PREPARED: dict[int, _Prepared] = {}
+"""By the schema's `id`, which stays its own because the schema itself is kept, too."""
 _NOTES = frozenset(
     {
         *("type", "description", "title", "default", "examples", "deprecated", "$comment", "$schema", "$id", "$defs"),
@@ -53,14 +57,38 @@ def is_met(schema: Any, value: Any) -> bool:
     """Tell whether a value surely meets a schema; one with a keyword that is not checked here is unsure."""
     if not isinstance(schema, dict):
         return schema is True
-    wanted, names = schema.get("type"), _TYPES.get(type(value))
-    if names is None or (wanted is not None and names.isdisjoint((wanted,) if isinstance(wanted, str) else wanted)):
+    types, checks = (_PREPARED.get(id(schema)) or _prepared(schema))[1:]
+    if type(value) not in types:
         return False
-    return all(name in _CHECKS and _CHECKS[name](schema[name], value, schema) for name in schema if name not in _NOTES)
+    for check, says in checks:  # noqa: SIM110  # a generator takes longer than most checks
+        if not check(says, value, schema):
+            return False
+    return True
+
+
+def _prepared(schema: dict[str, Any]) -> _Prepared:
+    """Return and keep the types and checks of a schema, of which each file of a kind needs the same."""
+    wanted = schema.get("type")
+    wanted = frozenset((wanted,) if isinstance(wanted, str) else wanted or ())
+    types = frozenset(one for one, names in _TYPES.items() if not wanted or not names.isdisjoint(wanted))
+    names = [name for name in schema if name not in _NOTES]
+    checks = tuple((_CHECKS.get(name, _unsure), schema[name]) for name in names)
+    _PREPARED[id(schema)] = made = (schema, types, checks)
+    return made
+
+
+def _unsure(*_: Any) -> bool:
+    return False
 
 
 def _members_meet(schemas: Mapping[str, Any], value: Any, _: Any) -> bool:
-    return isinstance(value, dict) and all(is_met(each, value[key]) for key, each in schemas.items() if key in value)
+    if not isinstance(value, dict):
+        return False
+    for key, item in value.items():
+        each = schemas.get(key)
+        if each is not None and not is_met(each, item):
+            return False
+    return True
 
 
 def _others_meet(others: Any, value: Any, schema: Mapping[str, Any]) -> bool:
@@ -72,7 +100,7 @@ def _others_meet(others: Any, value: Any, schema: Mapping[str, Any]) -> bool:
     )
 
 
-_CHECKS: Mapping[str, Callable[[Any, Any, Any], bool]] = {
+_CHECKS: Mapping[str, _Check] = {
     "enum": lambda words, value, _: isinstance(value, str) and value in words,
     "pattern": lambda pattern, value, _: isinstance(value, str) and re.search(pattern, value) is not None,
     "minimum": lambda least, value, _: isinstance(value, int | float) and value >= least,

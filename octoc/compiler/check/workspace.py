@@ -36,6 +36,7 @@ def check_workspace(values: Mapping[str, Any], inspection: FileInspection) -> No
                 related={"the first is here": ("taps", first, "name")},
                 help="give each tap a name of its own",
             )
+        _check_source(tap, index, inspection)
     check_tables(values, inspection)
     _check_old_keys(values, inspection)
     routing = values.get("routing", {})
@@ -50,6 +51,31 @@ def check_workspace(values: Mapping[str, Any], inspection: FileInspection) -> No
             key=True,
             help='write `profile = "octoc"`, or leave it out',
         )
+
+
+def _check_source(tap: Mapping[str, Any], index: int, inspection: FileInspection) -> None:
+    """Report what git could not or must not fetch; such a tap is cut."""
+    if "git" not in tap:
+        if "rev" in tap:
+            inspection.report(
+                rules.UNUSED_SETTING,
+                "`rev` belongs to a tap from git, and this one has no `git`",
+                ("taps", index, "rev"),
+                key=True,
+                help="remove it, or set `git`",
+            )
+        return
+    from octoc.compiler.taps.addresses import address_trouble, folder_trouble, revision_trouble
+
+    for key, trouble_of in (("git", address_trouble), ("rev", revision_trouble), ("path", folder_trouble)):
+        trouble = trouble_of(tap.get(key, "")) if key in tap else ""
+        if trouble:
+            inspection.report(
+                rules.UNEXPECTED_VALUE,
+                f"tap `{tap['name']}` cannot use this `{key}`: {trouble}",
+                ("taps", index, key),
+                cut=("taps", index),
+            )
 
 
 def _check_old_keys(values: Mapping[str, Any], inspection: FileInspection) -> None:

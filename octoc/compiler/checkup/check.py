@@ -23,7 +23,9 @@ from octoc.compiler.cache.store import Cache, cache_key, code_stamp, workspace_c
 from octoc.compiler.checkup.target import CheckTarget
 from octoc.compiler.context import Context, Progress, no_progress
 from octoc.compiler.discover.stage import find_files, with_checked_files
+from octoc.compiler.inputs.agents.octo import OCTO, OCTO_FOLDER
 from octoc.compiler.inputs.claude.paths import is_of_claude
+from octoc.compiler.inputs.mcp.unnamed import UNNAMED
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.documents import Discovered, FoundFile
 from octoc.compiler.read.stage import input_digests
@@ -130,9 +132,10 @@ def check_target(
     elif target.folder is not None:
         from octoc.compiler.checkup.moderation import moderated
 
-        files = (file for each in together for file in each.files)
+        files = [file for each in together for file in each.files]
         own = {file.display for file in files if file.tap is not None or _is_own(file)}
-        diagnostics = moderated(diagnostics, own, is_of_claude=is_alone)
+        unclaimed = {file.display for file in files if _is_unclaimed(file)} - own
+        diagnostics = moderated(diagnostics, own, unclaimed=unclaimed, is_of_claude=is_alone)
     if key:
         remember(cache, key, CachedOutcome(diagnostics=diagnostics), kind=_KIND)
     return CheckOutcome(diagnostics=diagnostics, read=read, workspaces=workspaces)
@@ -141,6 +144,11 @@ def check_target(
 def _is_own(file: FoundFile) -> bool:
     """Tell whether a file is in a format of octoc's own."""
     return file.kind.syntax == "toml" and file.dialect is NO_DIALECT
+
+
+def _is_unclaimed(file: FoundFile) -> bool:
+    """Tell whether no client has a file at its path: its content alone tells what it may be."""
+    return file.dialect is UNNAMED or (file.dialect is OCTO and OCTO_FOLDER not in file.path.parts)
 
 
 def _user(home: Path | None, target: CheckTarget) -> UserScope | None:
@@ -170,8 +178,13 @@ def _read_by(together: Iterable[Discovered], root: Path) -> Iterable[Path]:
     if (root / WORKSPACE_FILE).is_file():
         yield root / WORKSPACE_FILE
     for discovered in together:
-        yield from (Path(os.path.normpath(file.path)) for file in discovered.files)
+        yield from (_normal(file.path) for file in discovered.files)
         yield from (Path(os.path.normpath(file_at(root, link.place.file))) for link in discovered.default_links)
+
+
+def _normal(path: Path) -> Path:
+    normal = os.path.normpath(path)
+    return path if normal == str(path) else Path(normal)  # making a path takes longer than the comparison
 
 
 def _key(

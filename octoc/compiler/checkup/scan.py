@@ -92,6 +92,12 @@ def scan_folder(base: Path, folder: Path, settings: WorkspaceSettings, sink: Dia
     return Scan(together=tuple(together), workspaces=tuple(seen.workspaces))
 
 
+_OF_CAPABILITY = re.compile(
+    r"^[ \t]*(?:triggers|server_refs|allowed_tools)\b|^[ \t]*\[\[?(?:roles|mcp|deps)\b", re.MULTILINE
+)
+_MANIFEST = re.compile(r"(?=.*^apiVersion:)(?=.*^kind:)", re.MULTILINE | re.DOTALL)
+
+
 def looks_like_tap(folder: Path) -> bool:
     """Tell whether a folder holds capabilities, or skills with keys of Octomind. A hidden folder is another program's.
 
@@ -99,7 +105,8 @@ def looks_like_tap(folder: Path) -> bool:
     """
     if folder.name.startswith("."):
         return False
-    if any(path.is_file() for path in _files_in(folder, "capabilities", "*/*.toml")):
+    capabilities = islice(_files_in(folder, "capabilities", "*/*.toml"), _LOOKED_INTO)
+    if any(_OF_CAPABILITY.search(head_of(path)) for path in capabilities):
         return True
     return any(_of_octomind(head_of(path)) for path in islice(_files_in(folder, "skills", "*/SKILL.md"), _LOOKED_INTO))
 
@@ -109,9 +116,9 @@ def _files_in(folder: Path, part: str, pattern: str) -> Iterator[Path]:
 
 
 def _of_octomind(text: str) -> bool:
-    """Tell whether front matter has a key that only Octomind's skills have."""
-    keys = text.partition("\n---")[0].split("\n") if opens(text) else ()
-    return any(line.partition(":")[0] in ("capabilities", "domains", "rules") for line in keys)
+    """Tell whether front matter has keys that only Octomind's skills have together."""
+    lines = text.partition("\n---")[0].split("\n") if opens(text) else ()
+    return {"domains", "rules"} <= {line.partition(":")[0] for line in lines}
 
 
 def enclosing_tap(path: Path) -> Path | None:
@@ -200,7 +207,10 @@ def _known_files(folder: Path, names: list[str], kinds: FileKinds) -> Iterator[t
         path = folder / name
         for known in kinds_from_path(path, kinds) or (None,):
             if known is not None and (
-                _is_prose(path, known) or _is_of_framework(path, known) or _is_no_settings(path, known)
+                _is_prose(path, known)
+                or _is_of_framework(path, known)
+                or _is_no_settings(path, known)
+                or _is_of_kubernetes(path, known)
             ):
                 continue
             wanted = _looked_into(path, kinds) if known is None or known.kind.scan == "never" else known
@@ -216,14 +226,31 @@ def _is_prose(path: Path, known: Known) -> bool:
 
 
 def _is_of_framework(path: Path, known: Known) -> bool:
-    """Tell whether an AGENT.md is another framework's: none of its tools is one of a client."""
-    return known.dialect is OCTO and OCTO_FOLDER not in path.parts and has_foreign_tools(head_of(path))
+    """Tell whether an AGENT.md is another framework's: it is not an agent of Octo's, or no tool is one of a client."""
+    if known.dialect is not OCTO or OCTO_FOLDER in path.parts:
+        return False
+    text = head_of(path)
+    front = text.partition("\n---")[0]
+    return has_foreign_tools(text) or not ("\ndescription:" in front or "\ntype:" in front)
+
+
+def _is_of_kubernetes(path: Path, known: Known) -> bool:
+    """Tell whether a YAML file deploys a program, such as `librechat-ingress.yaml`."""
+    return known.dialect.syntax == "yaml" and _MANIFEST.match(head_of(path)) is not None
 
 
 def _is_no_settings(path: Path, known: Known) -> bool:
-    """Tell whether a file with the name of a client's settings is empty, or a list, as other programs have."""
-    is_json = (known.dialect.syntax or known.kind.syntax) == "json"
-    return is_json and isinstance(known.dialect, SettingsDialect) and head_of(path).lstrip()[:1] in ("", "[")
+    """Tell whether a file with the name of a client's settings or hooks has none, as those of other programs.
+
+    It is a list, the settings are empty, or YAML without any of their keys.
+    """
+    if known.dialect.syntax == "yaml" and isinstance(known.dialect, SettingsDialect):
+        keys = "|".join({known.dialect.server_list, *(text[0] for text in known.dialect.texts)})
+        return re.search(rf"^(?:{keys})[ \t]*:", head_of(path), re.MULTILINE) is None
+    if (known.dialect.syntax or known.kind.syntax) != "json":
+        return False
+    start = head_of(path).lstrip()[:1] if isinstance(known.dialect, SettingsDialect) or known.kind.exclude else "{"
+    return start == "[" or (start == "" and isinstance(known.dialect, SettingsDialect))
 
 
 def _has_servers(path: Path, known: Known) -> bool:
@@ -233,6 +260,9 @@ def _has_servers(path: Path, known: Known) -> bool:
 def _is_whole(file: tuple[Path, Known]) -> bool:
     """Tell whether a file without servers is still the client's: other programs have files of these names."""
     path, known = file
+    is_named = any(pattern.rpartition("/")[2] == path.name for pattern in known.dialect.patterns)
+    if known.dialect.other_keys or not is_named:
+        return False
     text, key = head_of(path), re.escape(known.dialect.server_list.partition("/")[0])
     form = rf"^{key}[ \t]*:" if known.dialect.syntax == "yaml" else rf"\b{key}\b"
     return not text.lstrip().startswith("[") and re.search(form, text, re.MULTILINE) is None

@@ -88,8 +88,11 @@ def with_checked_files(discovered: Discovered, context: Context) -> Discovered:
 
 
 def _add_tap(root: Path, ref: TapRef, found: DiscoveredLists) -> None:
-    path = file_at(root, ref.path)
-    display = display_of(root, ref.path)
+    written = _folder_in_repository(ref, found.sink) if ref.git else ref.path
+    if written is None:
+        return
+    path = file_at(root, written)
+    display = display_of(root, written)
     at = ref.place.child("path")
     if not is_folder(path):
         is_file = os.path.lexists(path)
@@ -97,7 +100,9 @@ def _add_tap(root: Path, ref: TapRef, found: DiscoveredLists) -> None:
             rules.MISSING_TAP,
             f"tap `{ref.name}` is not at `{ref.path}`: " + ("that is a file" if is_file else "no such folder"),
             at=at,
-            help=f"correct `path`, relative to the workspace's folder, or write `{CORE_TAP}` for the tap that ships",
+            help=f"correct `path`, relative to the repository's root, which commit `{ref.commit[:12]}` has"
+            if ref.git
+            else f"correct `path`, relative to the workspace's folder, or write `{CORE_TAP}` for the tap that ships",
         )
         return
     # The workspace names this folder, so it may be anywhere, and may be a link. Its contents may not lead out of it.
@@ -105,6 +110,21 @@ def _add_tap(root: Path, ref: TapRef, found: DiscoveredLists) -> None:
     tap = Tap(name=ref.name, root=path, display=display, precedence=len(found.taps), place=ref.place)
     found.taps.append(tap)
     add_tap(FolderEntry(path=path, display=display, root=boundary, is_dir=True), ref.name, found)
+
+
+def _folder_in_repository(ref: TapRef, sink: DiagnosticSink) -> str | None:
+    """Return the folder of a tap from git; report and return None where it is not in the store or leads out of it."""
+    if not ref.folder or not is_folder(Path(ref.folder)):
+        commit = f" at commit `{ref.commit[:12]}`" if ref.commit else ""
+        message = f"tap `{ref.name}`{commit} is not on this machine"
+        sink.report(rules.TAP_NOT_FETCHED, message, at=ref.place.child("git"), help="run `octoc tap fetch`")
+        return None
+    folder = os.path.normpath(Path(ref.folder, ref.path))
+    tree = WalkRoot(real=os.path.realpath(ref.folder), what=f"the repository of tap `{ref.name}`")
+    if not tree.holds(os.path.realpath(folder)):
+        sink.report(rules.OUTSIDE_ROOT, f"`{ref.path}` leads out of {tree.what}", at=ref.place.child("path"))
+        return None
+    return folder
 
 
 def _named_path(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,7 @@ from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import read as rules
 
 _SKIPPED = frozenset({".DS_Store", ".git", "Thumbs.db", "desktop.ini"})
+_SUBMODULE = re.compile(r"^\s*path\s*=\s*(\S.*?)\s*$", re.MULTILINE)
 
 
 @attrs.frozen(kw_only=True)
@@ -158,14 +160,17 @@ def _report_link(
     target = os.readlink(path)  # noqa: PTH115  # the text of the link, as it stands
     if isinstance(error, FileNotFoundError):
         message = f"`{display}` is a link to `{target}`, which is not there"
+        submodule = _submodule_of(Path(os.path.realpath(path.parent), target), Path(root.real))
         locked = values_of(Path(root.real) / SKILLS_LOCK.patterns[0]).get("skills")
         sink.report(
             rules.BROKEN_LINK,
             message,
             at=place,
-            help="point it to something that is there, or delete it",
-            # A program installs the skills that its lock lists.
-            severity=Severity.INFO if isinstance(locked, dict) and path.name in locked else None,
+            help="point it to something that is there, or delete it"
+            if submodule is None
+            else f"run `git submodule update --init {submodule}`",
+            # A program installs the skills that its lock lists, and git the submodules.
+            severity=Severity.INFO if submodule or (isinstance(locked, dict) and path.name in locked) else None,
         )
     elif error.errno == errno.ELOOP:
         sink.report(
@@ -173,3 +178,13 @@ def _report_link(
         )
     else:
         sink.report(rules.UNREADABLE, f"`{display}` cannot be read: {why(error)}", at=place)
+
+
+def _submodule_of(target: Path, root: Path) -> str | None:
+    """Return the submodule of git, relative to `root`, in which `target` lies; None when it is in none."""
+    try:
+        listed = _SUBMODULE.findall((root / ".gitmodules").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    inside = Path(os.path.normpath(target))
+    return next((one for one in listed if inside.is_relative_to(root / one)), None)

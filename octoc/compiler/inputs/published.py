@@ -36,7 +36,27 @@ SKILLS_LOCK = FileKind(
     patterns=("skills-lock.json",),
     exclude="octoc.compiler.check.published:is_own_lock",
     check="octoc.compiler.check.published:check_skills_lock",
+    checked_files=("skills-lock.json",),
     scan="everywhere",
     is_complete=True,
+    names_files=True,
 )
-"""The `skills` program's `skills-lock.json`. Seen in its source of February 2026. octoc does not verify the digests."""
+"""The `skills` program's `skills-lock.json`. Seen in its source (`src/local-lock.ts` of commit 0363f53): the digest
+covers the files of a skill's source, also those that it does not install, as `metadata.json`."""
+
+SKILLS_FOLDERS = (".agents/skills", ".claude/skills")
+"""Where the `skills` program installs; the folders of other clients are links to the first."""
+
+APM_LOCK = FileKind(
+    name="apm-lock",
+    syntax="yaml",
+    schema={"type": "object"},
+    patterns=("apm.lock.yaml",),
+    check="octoc.compiler.check.skill_locks:check_deployed_files",
+    checked_files=("apm.lock.yaml",),
+    scan="everywhere",
+    is_complete=True,
+    names_files=True,
+)
+"""The lock of `apm`, a package manager for agents. Seen in the source of version 0.28.0 (`deps/lockfile.py`,
+`utils/content_hash.py`): each deployed file has a digest, of text with line ends of Unix."""

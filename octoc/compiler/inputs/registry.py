@@ -46,6 +46,7 @@ from octoc.compiler.inputs.mcp.opencode import OPENCODE
 from octoc.compiler.inputs.mcp.qwen import QWEN
 from octoc.compiler.inputs.mcp.roo import ROO
 from octoc.compiler.inputs.mcp.servers import MCP
+from octoc.compiler.inputs.mcp.tabnine import IFLOW, TABNINE
 from octoc.compiler.inputs.mcp.trae import TRAE
 from octoc.compiler.inputs.mcp.unnamed import UNNAMED
 from octoc.compiler.inputs.mcp.vibe import VIBE
@@ -56,7 +57,7 @@ from octoc.compiler.inputs.mcp.zed import ZED
 from octoc.compiler.inputs.mcpb import MCPB
 from octoc.compiler.inputs.octomind import OCTOMIND
 from octoc.compiler.inputs.octopus_export import OCTOPUS_EXPORT
-from octoc.compiler.inputs.published import FASTMCP, REGISTRY_SERVER, SKILLS_LOCK
+from octoc.compiler.inputs.published import APM_LOCK, FASTMCP, REGISTRY_SERVER, SKILLS_LOCK
 from octoc.compiler.inputs.routing import BACKGROUND, EXPANDED, FIXTURES, NEEDS
 from octoc.compiler.inputs.scopes import SCOPES
 from octoc.compiler.inputs.settings.clients import CLIENT_SETTINGS
@@ -80,14 +81,14 @@ KINDS = (
     *(WORKSPACE, MCP, CAPABILITY_CONFIG, CAPABILITY_PROVIDER, AGENT_MANIFEST, AGENT_MD, SKILL),
     *(SNAPSHOT, FIXTURES, NEEDS, EXPANDED, SCOPES, OCTOPUS_EXPORT, BACKGROUND),
     *(CLAUDE_SETTINGS, CLAUDE_PLUGIN, CLAUDE_MARKETPLACE, CLAUDE_HOOKS, CLIENT_AGENT, CLIENT_SETTINGS),
-    *(FASTMCP, REGISTRY_SERVER, SKILLS_LOCK, MCPB),
+    *(FASTMCP, REGISTRY_SERVER, SKILLS_LOCK, APM_LOCK, MCPB),
 )
 """octoc's own kinds of files."""
 DIALECTS = (
     *(CLAUDE_UNREAD, CLAUDE, CLAUDE_DESKTOP, CURSOR, VSCODE, VISUAL_STUDIO, OCTO, claude_agents.CLAUDE, OCTOMIND),
     *(CODEX, OPENCODE, GEMINI, ZED, KIRO, AMAZON_Q, JUNIE, ROO, CLINE, TRAE, WINDSURF, FACTORY, COPILOT),
     *(LIBRECHAT, MCP_AGENT, GOOSE, GOOSE_RECIPE, CONTINUE, CONTINUE_JSON, APM, CRUSH, AMP, CODEX_PLUGIN),
-    *(DOCKER, DOCKER_REGISTRY, MCP_AGENT_SECRETS, QWEN, KILO, KILO_LEGACY, ANTIGRAVITY, VIBE),
+    *(DOCKER, DOCKER_REGISTRY, MCP_AGENT_SECRETS, QWEN, TABNINE, IFLOW, KILO, KILO_LEGACY, ANTIGRAVITY, VIBE),
     *(CLAUDE_MANAGED, PLUGIN, OTHER_PLUGIN, PLUGIN_MANIFEST, UNNAMED),
     *CLIENT_AGENTS,
     *SERVERS_OF_AGENTS,

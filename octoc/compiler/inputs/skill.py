@@ -80,6 +80,11 @@ def skill_client(display: str, tap: str | None) -> SkillClient:
     return _CLIENTS[known] if known else _SPECIFICATION if folders else _ANY
 
 
+def is_of_client(display: str) -> bool:
+    """Tell whether a skill lies in a hidden folder, as those of clients do."""
+    return any(part.startswith(".") for part in PurePosixPath(display).parts)
+
+
 def first_paragraph(body: str) -> str:
     """Return the first paragraph of Markdown on one line, headings left out."""
     paragraphs = (" ".join(part.split()) for part in body.replace("\r\n", "\n").split("\n\n"))

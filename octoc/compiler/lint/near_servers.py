@@ -103,6 +103,8 @@ def _uses(document: Document) -> Iterator[_Use]:
     is_github = document.file.dialect.client == "GitHub Copilot"
     forms = _FORMS if is_github else _FORMS[:2]
     for path in _LISTS:
+        if path[0] not in document.values:
+            continue
         place = document.place(*path)
         value = _at(document.values, path)
         for text, step in names_in(value):

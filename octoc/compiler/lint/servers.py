@@ -86,10 +86,11 @@ def check_urls(build: Build, sink: DiagnosticSink) -> None:
             continue
         plain = _PLAIN_HTTP.match(server.url)
         if plain is not None and not is_loopback(plain["host"]):
+            host = _REFERENCE.sub("", plain["host"]).strip("-_.")
             sink.report(
                 INSECURE_URL,
                 f"server `{server.name}` is reached over plain http",
                 at=server.place.child("url"),
                 help="use https",
-                severity=Severity.INFO if is_private_network(_REFERENCE.sub("", plain["host"])) else severity,
+                severity=Severity.INFO if is_private_network(host) else severity,
             )

@@ -10,6 +10,7 @@ from octoc.bundle.refusal import BundleError
 from octoc.compiler.context import Context
 from octoc.compiler.emit.strictness import is_strict
 from octoc.compiler.inputs.claude.user import UserScope
+from octoc.compiler.lock.conflict import has_conflict
 from octoc.compiler.lock.content import LockContent
 from octoc.compiler.lock.text import NewerLockError, parse
 from octoc.compiler.model.build import Build
@@ -70,6 +71,7 @@ def lint_workspace(build: Build, context: Context) -> LintRun:
 
 def _lock(context: Context) -> LockContent | None:
     try:
-        return parse(regular_bytes(context.root / LOCK_FILE).decode("utf-8"))
+        text = regular_bytes(context.root / LOCK_FILE).decode("utf-8")
+        return None if has_conflict(text, context.sink) else parse(text)
     except (OSError, UnicodeDecodeError, BundleError, NewerLockError):
         return None  # the lock stage reports the mistake

@@ -28,6 +28,19 @@ if TYPE_CHECKING:
     from octoc.plugin import Embedder
 
 
+@attrs.frozen
+class PackageVersion:
+    """The version of a package that a server runs, empty if it is not known, and its registry's hashes, sorted.
+
+    `spec` is the argument that names the package without an exact version; empty where the command has one.
+    """
+
+    name: str
+    spec: str = ""
+    version: str = ""
+    hashes: tuple[str, ...] = ()
+
+
 @attrs.frozen(kw_only=True)
 class Server(ServerDefinition):
     """A server of the bundle, its name final, literal secrets replaced by references.
@@ -42,6 +55,7 @@ class Server(ServerDefinition):
 
     place: Place
     package: str | None = None
+    package_version: PackageVersion | None = None
     requires_env: tuple[str, ...] = ()
     foreign: tuple[str, ...] = ()
     snapshot: SnapshotSource | None = None

@@ -46,10 +46,19 @@ OCTOPUS_TOKENS = 2000
 
 @attrs.frozen(kw_only=True)
 class TapRef:
-    """One `[[taps]]` entry. `path` is as written, relative to the workspace or absolute."""
+    """One `[[taps]]` entry.
+
+    `path` is as written: relative to the workspace or absolute, and for a tap from git a folder in the repository.
+    `git` and `rev` are as written, too, empty for a tap on disk. octoc.toml has no `commit` and no `folder`: the
+    commit that `rev` names, and the folder of the repository's files; both are empty while they are not known.
+    """
 
     name: str
-    path: str
+    path: str = ""
+    git: str = ""
+    rev: str = ""
+    commit: str = ""
+    folder: str = ""
     place: Place
 
 

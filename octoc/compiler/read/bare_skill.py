@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from octoc.compiler.inputs.skill import SKILL_FILE, skill_client
+from octoc.compiler.inputs.skill import SKILL_FILE, SkillClient, is_of_client, skill_client
 from octoc.compiler.model.documents import FoundFile
 from octoc.compiler.read.fences import opens
 from octoc.diagnostics.model import DiagnosticSink, Place
@@ -15,6 +15,7 @@ from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.read import NO_FRONT_MATTER
 
 _LOOKED_INTO = 20
+_FEW = 2
 
 
 def read_bare_skill(file: FoundFile, text: str, sink: DiagnosticSink) -> Mapping[str, Any] | None:
@@ -33,20 +34,23 @@ def read_bare_skill(file: FoundFile, text: str, sink: DiagnosticSink) -> Mapping
         f"the skill has no front matter: {effect}",
         at=Place(file=file.display),
         help="start the file with `---`, `name: …`, `description: …` and `---`, so that every client reads the skill",
-        severity=None if reader.needs and (not reader.is_shared or _is_slip(file.path)) else Severity.WARNING,
+        severity=_severity(file, reader),
         subject=f"{reader.client} skill",
     )
     return None if reader.needs else {}
 
 
-def _is_slip(path: Path) -> bool:
-    """Tell whether other skills of the folder have front matter: without any, a client may read them by its own rules.
-
-    Devin, too, reads `.agents/skills`.
-    """
-    return any(
-        opens(_head(other)) for other in islice(sorted(path.parent.parent.glob(f"*/{SKILL_FILE}")), _LOOKED_INTO)
-    )
+def _severity(file: FoundFile, reader: SkillClient) -> Severity | None:
+    """Return the severity of a skill without front matter; None is the rule's own, where its client skips it."""
+    others = [
+        opens(_head(path)) for path in islice(sorted(file.path.parent.parent.glob(f"*/{SKILL_FILE}")), _LOOKED_INTO)
+    ]
+    if reader.needs:
+        # Devin, too, reads `.agents/skills`: without any front matter, a client may read skills by its own rules.
+        return None if not reader.is_shared or any(others) else Severity.WARNING
+    # Where most skills outside of a client's folder have none, another program reads them.
+    is_own = not is_of_client(file.display) and len(others) > _FEW and sum(others) * 2 < len(others)
+    return Severity.INFO if is_own else Severity.WARNING
 
 
 def _head(path: Path) -> str:

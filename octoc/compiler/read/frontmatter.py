@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Any
 
 import attrs
 
 from octoc.compiler.inputs.agents.claude import CLAUDE
+from octoc.compiler.inputs.agents.copilot import COPILOT
 from octoc.compiler.read.fences import FENCE, FILLED_IN, Split, opens, split
 from octoc.compiler.read.nodes import Positions, offset_to_line_column, report_duplicates
 from octoc.compiler.read.yaml import YamlError, YamlTree, parse_yaml
@@ -23,6 +25,14 @@ _MARKED = re.compile(r"\[[^\[\]]*\][ \t]*[^\s#]|[@`%]|\*(?!\w)")
 # A list of tools is lost so.
 _FLOW = re.compile(rf"{_MARKED.pattern}|\[.*\][ \t]*\Z|\{{.*\}}[ \t]*\Z|\*")
 _BLOCK = re.compile(r":[ \t]+[|>][-+0-9]*[ \t]*$", re.MULTILINE)
+_TOP_KEY = re.compile(r"^[A-Za-z_][\w.-]*:(?=\s)", re.MULTILINE)
+# Quotes around a value do not help.
+_NOT_OF_VALUE = re.compile(r"end of stream|may not be in YAML|where a key is expected")
+# A key whose colon has no space after it.
+_GLUED = re.compile(r"^([A-Za-z_][\w-]*:)(?=[^\s:/])", re.MULTILINE)
+_ITEM = re.compile(r"^ *- ", re.MULTILINE)
+# A line of text that is not indented below its key.
+_LOOSE = re.compile(r"^[^\s#-]", re.MULTILINE)
 # A value that starts with one of these is not a plain one.
 _NOT_PLAIN = frozenset("\"'|>[]{}&*!#%@`,?")
 
@@ -51,11 +61,15 @@ def read_front_matter(text: str, place: Place, sink: DiagnosticSink) -> FrontMat
         return None
     parts = split(text)
     if parts is None:
+        reads_all = COPILOT.project_of(PurePosixPath(place.file)) is not None
+        has_keys = _TOP_KEY.search(text.partition("\n#")[0]) is not None
         sink.report(
             rules.UNCLOSED_FRONT_MATTER,
             f"front matter starts here and never ends, expected a second line `{FENCE}`",
             at=Span(file=place.file, line=1, column=1, end_line=1, end_column=len(FENCE) + 1),
             help=f"add a line `{FENCE}` after the last key",
+            notes=("Visual Studio Code reads the file to its end as front matter",) if reads_all else (),
+            severity=None if has_keys and not reads_all else Severity.WARNING,
         )
         return None
     yaml_text = text[parts.start : parts.end]
@@ -98,6 +112,8 @@ def read_front_matter(text: str, place: Place, sink: DiagnosticSink) -> FrontMat
             if tree.value in (None, {})
             else "expected `key: value` lines as front matter",
             at=Span(file=place.file, line=2, column=1, end_line=2, end_column=2),
+            # Text between two rules is a part of the text.
+            severity=Severity.WARNING if isinstance(tree.value, str) else None,
         )
         return None
     return FrontMatter(values=tree.value, body=text[parts.body :])
@@ -184,9 +200,58 @@ def _over(line: str) -> str:
 
 def _report(error: YamlError, text: str, parts: Split, place: Place, sink: DiagnosticSink) -> None:
     offset = min(parts.start + error.offset, parts.end)
-    line, column = offset_to_line_column(text, offset)
+    is_of_value = not error.too_deep and not _NOT_OF_VALUE.search(error.message)
+    at, advice = _broken_key(text[parts.start : parts.end]) if is_of_value else (None, None)
+    line, column = offset_to_line_column(text, offset if at is None else parts.start + at)
     sink.report(
         rules.TOO_DEEP if error.too_deep else rules.FRONT_MATTER_SYNTAX,
         error.message if error.too_deep else f"front matter is not the YAML that octoc reads: {error.message}",
         at=Span(file=place.file, line=line, column=column, end_line=line, end_column=column + 1),
+        help=advice,
     )
+
+
+def _reads(text: str) -> bool:
+    try:
+        return isinstance(parse_yaml(text).value, dict)
+    except YamlError:
+        return False
+
+
+def _broken_key(text: str) -> tuple[int | None, str | None]:
+    """Return how to correct the first key of front matter that is not YAML by itself.
+
+    Returns: the offset of the mistake if it is not where the reader stopped, and the advice.
+    """
+    glued = _GLUED.search(text)
+    if glued is not None and _reads(text[: glued.end(1)] + " " + text[glued.end(1) :]):
+        return glued.start(), f"write a space after the colon: `{glued[1]} …`"
+    starts = [match.start() for match in _TOP_KEY.finditer(text)]
+    for start, end in pairwise([*starts, len(text)]):
+        part = text[start:end]
+        try:
+            parse_yaml(part)
+        except YamlError:
+            pass
+        else:
+            continue
+        key, _, value = part.partition(":")
+        first, _, more = value.partition("\n")
+        for opening, closing in ("[]", "{}"):
+            if value.lstrip().startswith(opening) and value.count(opening) > value.count(closing):
+                return None, f"close the value of `{key}` with `{closing}`"
+        item = _ITEM.search(more)
+        if first.strip() and item is not None and _reads(f"{key}:{first}\n_:\n{more}"):
+            at = end - len(more) + item.start()
+            return at, "write the key of this list, such as `tools:`, on a line above it"
+        loose = _LOOSE.search(more)
+        if loose is not None:
+            at = end - len(more) + loose.start()
+            return at, f"write `{key}: >-`, and indent the lines of the value that follow by two spaces"
+        if more.strip():
+            return None, "put a value with `: `, or with quotes inside, in quotes"
+        if "'" in first or first.strip().startswith('"'):
+            return None, f"write `{key}: >-`, and the value on the next line, indented by two spaces"
+        quotes = "single" if '"' in first else "double"
+        return None, f"put the whole value of `{key}` in {quotes} quotes"
+    return None, None

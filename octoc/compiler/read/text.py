@@ -6,6 +6,7 @@ import hashlib
 import os
 import stat
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 
 import attrs
@@ -26,6 +27,9 @@ _WIDE_MARKS = (
     (b"\xfe\xff", "UTF-16"),
 )
 _SNIFFED = 1024
+OF_GIT_LFS = "is a pointer of Git LFS"
+"""What the finding of a pointer says; a check of a folder expects one."""
+_LFS_POINTER = "version https://git-lfs.github.com/spec/v1\n"
 # In UTF-16 text of western languages nearly every second byte is NUL.
 _WIDE_SHARE = 0.7
 
@@ -139,7 +143,16 @@ def decode(data: bytes, display: str, sink: DiagnosticSink) -> str | None:
     if not text.strip():
         sink.report(rules.EMPTY_FILE, f"`{display}` is empty", at=place, help="fill it, or delete it")
         return None
-    return text.replace("\r\n", "\n")
+    text = text.replace("\r\n", "\n")
+    if text.startswith(_LFS_POINTER):
+        sink.report(
+            rules.UNREADABLE,
+            f"`{display}` {OF_GIT_LFS}, and its content is not on this machine",
+            at=place,
+            help="run `git lfs pull`",
+        )
+        return None
+    return text
 
 
 def text_reader(root: Path, overlay: Mapping[str, bytes] | None = None) -> Callable[[str], str | None]:
@@ -151,6 +164,7 @@ def text_reader(root: Path, overlay: Mapping[str, bytes] | None = None) -> Calla
     """
     instead = overlay or {}
 
+    @cache  # a file's findings need it for their places and for its suppressions
     def read_text(display: str) -> str | None:
         try:
             data = instead[display] if display in instead else regular_bytes(file_at(root, display))

@@ -35,10 +35,11 @@ _LINES_OF_TEXT = (
 _ONE_LINE = r""""(?:[^"\\\n]++|\\.)*+"|'[^'\n]*+'"""
 _LEXEME = re.compile(f"{_LINES_OF_TEXT}|{_ONE_LINE}")
 _UNCLOSED = re.compile(f"{_LINES_OF_TEXT}|(?P<opening>\"{{3}}|'{{3}})|{_ONE_LINE}")
+_NO_KEY = "Invalid initial character for a key part"
 _WORDS = {
     "Invalid value": "expected a string, a number, `true`, `false`, a date, an array or an inline table",
     "Invalid statement": "expected a key, a table's header or a comment",
-    "Invalid initial character for a key part": "expected a key",
+    _NO_KEY: "expected a key",
     "Invalid date or datetime": "expected a date that exists",
     "Invalid hex value": "expected hexadecimal digits of a Unicode character",
 }
@@ -149,9 +150,12 @@ def _report_syntax(error: str, text: str, place: Place, sink: DiagnosticSink) ->
     if at and not at.group(1):
         opening = next((match.start() for match in _UNCLOSED.finditer(text) if match["opening"]), None)
         line, column = (line, column) if opening is None else Lines.of(text).line_column(opening)
+    words = f"not TOML: {_WORDS.get(message) or _in_our_words(message)}"
+    if message == _NO_KEY and f"{text.splitlines()[line - 1]}\n"[column - 1] in "\n#}":
+        words = "an inline table on several lines, or with a comma at its end, is TOML 1.1, not 1.0"
     sink.report(
         rules.TOML_SYNTAX,
-        f"not TOML: {_WORDS.get(message) or _in_our_words(message)}",
+        words,
         at=Span(file=place.file, line=line, column=column, end_line=line, end_column=column + 1),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from typing import TYPE_CHECKING
 
 from octoc.compiler.read.nodes import Duplicate, Node, Positions
@@ -23,21 +24,20 @@ KEY_ROOT: KeyPath = ()
 
 
 class _Walk:
-    """Turns a syntax tree into a tree of positions. Offsets of the grammar are bytes, ours are code points."""
+    """Turns a syntax tree into a tree of positions.
+
+    Offsets of the grammar are bytes, ours are code points. The grammar gets `?` for each other character than ASCII,
+    which means as little in strings, in comments and elsewhere, and so both are the same.
+    """
 
     def __init__(self, text: str) -> None:
-        self.data = text.encode("utf-8", "replace")
-        self.ascii = text.isascii()
+        self.text = text
         self.duplicates: list[Duplicate] = []
         self.defined: set[KeyPath] = set()
 
     def positions(self) -> Positions:
-        import tree_sitter  # loaded when a diagnostic needs a position, not before
-        import tree_sitter_toml
-
-        parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_toml.language()))
-        document = parser.parse(self.data).root_node
-        root = Node(value=(0, self.offset(len(self.data))))
+        document = _parser().parse(self.text.encode("ascii", "replace")).root_node
+        root = Node(value=(0, len(self.text)))
         for child in document.named_children:
             if child.type == "pair":
                 self.pair(child, root, ())
@@ -45,16 +45,10 @@ class _Walk:
                 self.table(child, root)
         return Positions(root=root, duplicates=tuple(self.duplicates))
 
-    def offset(self, byte: int) -> int:
-        return byte if self.ascii else len(self.data[:byte].decode("utf-8", "replace"))
-
-    def range(self, node: tree_sitter.Node) -> tuple[int, int]:
-        return self.offset(node.start_byte), self.offset(node.end_byte)
-
     def table(self, table: tree_sitter.Node, root: Node) -> None:
         keys = list(self.keys(next(iter(table.named_children))))
         closing = next((child for child in table.children if child.type in ("]", "]]")), table)
-        header = (self.offset(table.start_byte), self.offset(closing.end_byte))
+        header = (table.start_byte, closing.end_byte)
         is_array = table.type == "table_array_element"
         holder, path = root, KEY_ROOT
         for name, key in keys[:-1]:
@@ -115,16 +109,17 @@ class _Walk:
         self.defined.add(path)
 
     def value(self, node: tree_sitter.Node, path: KeyPath) -> Node:
-        made = Node(value=self.range(node))
-        if node.type == "string":
+        made = Node(value=(node.start_byte, node.end_byte))
+        kind = node.type
+        if kind == "string":
             made.style = _style(node)
         elif len(path) > 2 * MAX_DEPTH:
             return made
-        elif node.type == "array":
+        elif kind == "array":
             made.anchor = (made.value[0], made.value[0] + 1)
             elements = [child for child in node.named_children if child.type != "comment"]
             made.children = {index: self.value(child, (*path, index)) for index, child in enumerate(elements)}
-        elif node.type == "inline_table":
+        elif kind == "inline_table":
             made.anchor = made.value
             for child in node.named_children:
                 if child.type == "pair":
@@ -139,8 +134,17 @@ class _Walk:
             if part.type == "dotted_key":
                 pending.extend(reversed(part.named_children))
                 continue
-            written = self.data[part.start_byte : part.end_byte].decode("utf-8", "replace")
-            yield (_unquoted(written) if part.type == "quoted_key" else written), self.range(part)
+            at = (part.start_byte, part.end_byte)
+            written = self.text[slice(*at)]
+            yield (_unquoted(written) if part.type == "quoted_key" else written), at
+
+
+@cache
+def _parser() -> tree_sitter.Parser:
+    import tree_sitter  # loaded when a diagnostic needs a position, not before
+    import tree_sitter_toml
+
+    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_toml.language()))
 
 
 def _unquoted(written: str) -> str:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from octoc.diagnostics.model import DiagnosticSink, KeyPath, Place
@@ -23,6 +23,8 @@ def sound(values: dict[str, Any], place: Place, sink: DiagnosticSink) -> dict[st
 
     In an object the key goes; in a list the element becomes None, so that the others keep their index.
     """
+    if _is_sound(values, MAX_DEPTH):  # without a place for each value, as nearly every file is
+        return values
     reported = 0
     pending: list[tuple[KeyPath, Any]] = [((), values)]
     while pending:
@@ -48,6 +50,19 @@ def sound(values: dict[str, Any], place: Place, sink: DiagnosticSink) -> dict[st
         message = f"{reported - _MAX_REPORTED} more values are left out"
         sink.report(rules.UNUSABLE_VALUE, message, at=Place(file=place.file))
     return values
+
+
+def _is_sound(value: Any, depth: int) -> bool:
+    """Tell whether a value has no unusable value or key in it, and at most `depth` levels of lists and objects."""
+    if isinstance(value, dict):
+        inside: Iterable[Any] = value.values()
+        if any(map(_unusable, value)):
+            return False
+    elif isinstance(value, list):
+        inside = value
+    else:
+        return not _unusable(value)
+    return depth > 0 and all(_is_sound(item, depth - 1) for item in inside)
 
 
 def _unusable(value: Any) -> str:

@@ -12,8 +12,11 @@ from octoc.diagnostics.model import DiagnosticSink, Place, Span
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import read as rules
 
-# Helm, Jinja and Go templates: a program writes the client's file from one.
-_TEMPLATE = re.compile(r"\{\{-?\s*[.$\w]|\{%")
+# Helm, Jinja, Go and Handlebars templates: a program writes the client's file from one.
+_TEMPLATE = re.compile(r"\{\{[-~]?\s*[.$\w]|\{\{~?[#/^>]\s*\w|\{%")
+
+LIKE_A_TEMPLATE = "the file looks like a template"
+"""The note of a file that another program fills in: a build cannot use it, and a check of a folder expects it."""
 
 
 def read_yaml(text: str, place: Place, sink: DiagnosticSink, *, takes_last: bool = False) -> dict[str, Any] | None:
@@ -33,8 +36,7 @@ def read_yaml(text: str, place: Place, sink: DiagnosticSink, *, takes_last: bool
             rules.TOO_DEEP if error.too_deep else rules.YAML_SYNTAX,
             error.message,
             at=Span(file=place.file, line=line, column=column, end_line=line, end_column=column + 1),
-            notes=("the file looks like a template",) if is_template else (),
-            severity=Severity.INFO if is_template and not error.too_deep else None,
+            notes=(LIKE_A_TEMPLATE,) if is_template else (),
         )
         return None
     if tree.value is None:

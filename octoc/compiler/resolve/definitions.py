@@ -11,7 +11,7 @@ from octoc.compiler.inputs.mcp.claude import CLAUDE
 from octoc.compiler.inputs.octomind import OCTOMIND
 from octoc.compiler.model.resolved import Server
 from octoc.compiler.model.source import AgentSource, ServerSource, Sources
-from octoc.diagnostics.model import Place
+from octoc.diagnostics.model import KeyPath, Place
 from octoc.plugin.file_kinds import Dialect
 
 
@@ -32,9 +32,15 @@ class DefinitionText:
 
     field: str
     text: str = attrs.field(repr=False)
-    place: Place
+    server: Place = attrs.field(repr=False)
+    path: KeyPath
     name: str = ""
     index: int | None = None
+
+    @property
+    def place(self) -> Place:
+        """Where the text stands, made when a finding needs it: most texts have none."""
+        return self.server.child(*self.path)
 
     def __str__(self) -> str:
         if self.index is not None:
@@ -65,17 +71,17 @@ def values_of(server: ServerSource | Server) -> Iterator[DefinitionText]:
         key = "envFile" if field == "env_file" else field
         if field == "args":
             for index, text in enumerate(server.args):
-                yield DefinitionText(field=key, text=text, place=server.place.child(key, index), index=index)
-        elif field != "transport":
-            yield from _plain(value, key, server.place.child(key), "")
+                yield DefinitionText(field=key, text=text, server=server.place, path=(key, index), index=index)
+        elif field != "transport" and value is not None:
+            yield from _plain(value, server.place, (key,), "")
 
 
-def _plain(value: Any, field: str, place: Place, name: str) -> Iterator[DefinitionText]:
+def _plain(value: Any, server: Place, path: KeyPath, name: str) -> Iterator[DefinitionText]:
     if isinstance(value, str):
-        yield DefinitionText(field=field, text=value, place=place, name=name)
-    elif isinstance(value, Mapping):
-        for key, item in value.items():
-            yield from _plain(item, field, place.child(key), f"{name}.{key}" if name else str(key))
+        yield DefinitionText(field=str(path[0]), text=value, server=server, path=path, name=name)
     elif isinstance(value, list | tuple):
         for index, item in enumerate(value):
-            yield from _plain(item, field, place.child(index), f"{name}[{index}]")
+            yield from _plain(item, server, (*path, index), f"{name}[{index}]")
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _plain(item, server, (*path, key), f"{name}.{key}" if name else str(key))

@@ -10,6 +10,7 @@ import attrs
 from octoc.compiler.context import Context
 from octoc.compiler.fixes.edits import renamed
 from octoc.compiler.inputs.octomind import OCTOMIND
+from octoc.compiler.lock.packages import with_locked_versions
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.resolved import Agent, Resolved, ServerGrant, Skill
 from octoc.compiler.model.settings import WorkspaceSettings
@@ -58,6 +59,7 @@ def resolved_of(build: Build, context: Context) -> Resolved:
     servers = resolve_servers(_definitions(build, catalog, chosen, agent_sources), snapshots, sink, settings)
     defined = (definition.source.name for definition in definitions(sources))
     servers = tuned(servers, defined, settings, sink)
+    servers = attrs.evolve(servers, all=with_locked_versions(servers.all, context))
     allowed = frozenset(settings.routing.allow_high_trust)
     capabilities = {
         (name := catalog.name_of(choice)): resolve_capability(choice, name, servers, allowed, sink) for choice in chosen

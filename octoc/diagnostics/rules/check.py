@@ -26,6 +26,20 @@ REFUSED_BY_REGISTRY = rule(
     "The MCP registry refuses a `server.json`.",
     kinds=groups.REGISTRY_SERVERS,
 )
+SKILL_FILES_CHANGED = rule(
+    "OCT773",
+    "skill-files-changed",
+    "Files of a skill differ from the digest in `skills-lock.json`.",
+    Severity.INFO,
+    kinds=groups.SKILLS_LOCKS,
+)
+DEPLOYED_FILES_CHANGED = rule(
+    "OCT774",
+    "deployed-files-changed",
+    "Deployed files differ from their digests in `apm.lock.yaml`.",
+    Severity.WARNING,
+    kinds=groups.APM_LOCKS,
+)
 MISSING_SOURCE = rule("OCT747", "missing-source", "The file of a FastMCP server does not exist.", kinds=groups.FASTMCP)
 
 TWO_SERVER_LISTS = rule("OCT220", "two-server-lists", "A file has both `mcpServers` and `servers`.", kinds=groups.MCP)

@@ -103,7 +103,7 @@ DRIFT_BREAKING = drift_rule(
 DRIFT_SCHEMA = drift_rule(
     "OCT485",
     "drift-schema",
-    "A tool is new, or takes other arguments, since the lock was written.",
+    "A tool is new, or its arguments, results or annotations changed, since the lock was written.",
     Severity.WARNING,
     kinds=groups.SNAPSHOTS,
 )

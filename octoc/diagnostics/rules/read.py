@@ -45,6 +45,9 @@ NOT_AN_AGENT = text_rule(
 )
 
 MISSING_TAP = rule("OCT120", "missing-tap", "A tap that the workspace names does not exist.", kinds=groups.WORKSPACE)
+TAP_NOT_FETCHED = rule(
+    "OCT788", "tap-not-fetched", "A tap from git was not fetched on this machine.", kinds=groups.WORKSPACE
+)
 MISSING_PATH = rule("OCT121", "missing-path", "A path that the workspace names does not exist.", kinds=groups.WORKSPACE)
 BROKEN_LINK = rule("OCT122", "broken-link", "A symbolic link leads nowhere.")
 OUTSIDE_ROOT = rule("OCT123", "outside-root", "A path leads out of the workspace or of its tap.")

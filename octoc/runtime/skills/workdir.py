@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any
 
-from octoc.runtime.skills.gitignore import Ignored, is_ignored, parse_gitignore
+from octoc.gitignore import Ignored, is_ignored, parse_gitignore
 
 MAX_SECONDS = 1.0
 MAX_ENTRIES = 20_000

@@ -108,6 +108,11 @@ def test_a_sound_agent_is_silent(check: Check, path: str, text: str) -> None:
             _TOML + 'category = "x"\n',
             ("warning", "OCT208", "unknown field `category`", "delete it"),
         ),
+        (
+            ".codex/agents/a.toml",
+            _TOML + 'context_files = ["a"]\n',
+            ("warning", "OCT208", "unknown field `context_files`", "delete it"),
+        ),
         (".opencode/agents/a.md", front(*_NAMED, "tools: [read, grep]"), ("error", "OCT203", None, None)),
         (".opencode/agents/a.md", front(*_NAMED, "color: cyan"), ("error", "OCT204", None, None)),
         (

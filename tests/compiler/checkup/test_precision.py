@@ -93,6 +93,8 @@ def test_a_type_of_its_own_is_no_mistake_for_claude_code(tmp_path: Path, written
         ("192.168.1.4:80", "info"),
         ("nas.local", "info"),
         ("[fd00::7]:80", "info"),
+        ("${STACK}-search:80", "info"),
+        ("${REGION}.example.com", "warning"),
         ("8.8.8.8", "warning"),
         ("crm.example.com", "warning"),
         ("internal.example.com", "warning"),
@@ -288,6 +290,20 @@ MEANT = {
     },
     "a source of files that a program makes": {"plugins/_source/hooks/hooks.json": "{ {{> hooks }} }"},
     "a template of a skill": {"presets/skills/commit/SKILL.md": "{{COMMIT_WORKFLOW}}\n"},
+    "a chat that Kubernetes runs": {
+        "librechat-ingress.yaml": "apiVersion: v1\nkind: A\n---\napiVersion: v1\nkind: B\n"
+    },
+    "values of a chart": {"librechat-values.yaml": "- image: {{ .Values.image }}\n"},
+    "a catalogue of another program": {"catalog.yaml": "kind: Component\n---\nkind: System\n"},
+    "an entry without a program in a list of no client": {
+        "tools/mcp-servers.json": '{"servers": {"a": {"command": "", "auto_start": false}}}'
+    },
+    "skills with capabilities of another program": {
+        "skills/look/SKILL.md": "---\nname: look\ndescription: Looks\ncapabilities:\n  - pattern_matching\n---\nLook.\n"
+    },
+    "hooks of another program": {"hooks/hooks.json": '[{"id": "format"}]'},
+    "instructions with front matter": {"AGENT.md": "---\nalwaysApply: true\n---\nYou are an agent.\n"},
+    "capabilities of another program": {"capabilities/window/config.toml": 'permissions = ["show"]\n'},
     "a scheme of its own before a reference": {
         ".mcp.json": '{"mcpServers": {"a": {"type": "http", "url": "https://acme.io/mcp", "headers": '
         '{"Authorization": "AcmeToken ${ACME_TOKEN}"}}}}'
@@ -313,6 +329,14 @@ def test_a_form_that_its_owner_means(tmp_path: Path, form: str) -> None:
         ({".cursor/mcp.json": '{"version": 1}'}, "OCT202"),
         ({"server.json": REGISTERED.replace('"version": "1.0.0", ', "")}, "OCT202"),
         ({".agents/skills/look/SKILL.md": "# Look\n"}, "OCT112"),
+        ({".claude/skills/look/SKILL.md": SKILL.replace("Looks", "[Looks, Sees]")}, "OCT203"),
+        ({".claude/skills/look/SKILL.md": "---\n---\nLook.\n"}, "OCT114"),
+        ({".codex/config.toml": "[mcp_servers.a]\ncommand = 'a-mcp'\nenv = {\n  B = '1',\n}\n"}, "OCT106"),
+        ({"tools/mcp-servers.json": '{"servers": {"a": {"command": ["a-mcp"]}}}'}, "OCT203"),
+        ({"tools/mcp-servers.json": '{"servers": {"a": {"command": "a-mcp"}, "b": {"args": []}}}'}, "OCT225"),
+        ({".kilo/agents/look.md": "---\ndescription: Looks\ntools: [read]\n---\nLook.\n"}, "OCT203"),
+        ({".cursor/skills/look/SKILL.md": "---\n\nLook.\n"}, "OCT113"),
+        ({".vscode/mcp.json": '{"mcpServers": {"a": {"serverUrl": "https://a.example"}}}'}, "OCT225"),
         ({"tests/keys/.mcp.json": json.dumps({"mcpServers": {"a": {"command": TOKEN}}})}, "OCT725"),
     ],
 )
@@ -330,6 +354,9 @@ def test_what_may_work_is_a_warning(tmp_path: Path, files: Mapping[str, str], ru
         ({".mcp.json": '{"mcpServers": {"a": {"command": "a-mcp"}'}, "OCT107"),
         ({".gemini/agents/look.md": "---\nname: look\ndescription: Looks\nmode: all\n---\nLook.\n"}, "OCT201"),
         ({".agents/skills/look/SKILL.md": "# Look\n", ".agents/skills/see/SKILL.md": SKILL}, "OCT112"),
+        ({".qwen/agents/look.md": "---\nname: look\n---\nLook.\n"}, "OCT202"),
+        ({".codex/skills/look/SKILL.md": SKILL.replace("Looks", "[Looks, Sees]")}, "OCT203"),
+        ({".vscode/mcp.json": '{"servers": {"a": {"serverUrl": "https://a.example"}}}'}, "OCT225"),
         ({"server.json": REGISTERED.replace("Looks", "Looks " * 30)}, "OCT739"),
     ],
 )
@@ -437,6 +464,7 @@ DOUBLED = "mcp:\n  servers:\n    a:\n      command: a-mcp\nlogger: null\nlogger:
         ({".agents/skills/look/SKILL.md": BRACKETS}, "OCT114", Severity.ERROR),
         ({"app/src/skills/look/SKILL.md": "# Look\n\nLook.\n"}, "OCT112", Severity.INFO),
         ({"app/skills/look/SKILL.md": "# Look\n\nLook.\n"}, "OCT112", Severity.WARNING),
+        ({f"app/skills/{name}/SKILL.md": "# Look\n\nLook.\n" for name in "abc"}, "OCT112", Severity.INFO),
         (
             {".codex/config.toml": "[agents]\n[agents]\n", ".codex/agents/a.toml": 'model = "m"\n'},
             "OCT202",
@@ -516,3 +544,15 @@ def test_a_link_to_a_locked_skill_is_information(tmp_path: Path) -> None:
     outcome = check(tmp_path, {"skills-lock.json": json.dumps({"version": 1, "skills": {"look": LOCKED}})})
     found = {one.subject or one.message: one.severity for one in outcome.diagnostics if one.rule.code == "OCT122"}
     assert sorted(found.values()) == [Severity.INFO, Severity.WARNING]
+
+
+@pytest.mark.parametrize(
+    "path, severity",
+    [(".mcp.json", "warning"), (".claude/skills/look/SKILL.md", "warning"), (".codex/config.toml", "error")],
+)
+def test_a_byte_that_some_clients_replace_is_a_warning(tmp_path: Path, path: str, severity: str) -> None:
+    """Readers in JavaScript take a file with a byte that is not UTF-8, and Codex does not."""
+    (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / path).write_bytes(b"caf\xe9")
+    outcome = check(tmp_path, {})
+    assert [(one.rule.code, one.severity.label) for one in outcome.diagnostics] == [("OCT103", severity)]

@@ -43,6 +43,37 @@ def test_what_is_no_front_matter_is_reported_with_its_place(
     assert findings(sink) == [expected]
 
 
+INDENT = "write `hint: >-`, and indent the lines of the value that follow by two spaces"
+ADVICE = [
+    ("hint: [a, [b]-c.md]", "3:14", "put the whole value of `hint` in double quotes"),
+    ('hint: {a: "b"} c', "3:16", "put the whole value of `hint` in single quotes"),
+    ('hint: "a", "b"', "3:10", "write `hint: >-`, and the value on the next line, indented by two spaces"),
+    (
+        "hint: one\n/two\n\nthree: 1",
+        "4:1",
+        INDENT,
+    ),
+    ("hint:\n  - text: one: two", "4:14", "put a value with `: `, or with quotes inside, in quotes"),
+    ("hint: [a, b", "4:1", "close the value of `hint` with `]`"),
+    ("hint: 'a", "3:7", None),
+    ("hint: one two\ncolour:red", "4:1", "write a space after the colon: `colour: …`"),
+    ('hint: "one"\n  - Read\n  - Grep', "4:1", "write the key of this list, such as `tools:`, on a line above it"),
+]
+
+
+@pytest.mark.parametrize("lines,at,advice", ADVICE)
+def test_broken_front_matter_comes_with_the_key_to_correct(
+    lines: str, at: str, advice: str | None, sink_for: SinkFor
+) -> None:
+    """The help names the first key whose value is not YAML by itself, and how to write the value."""
+    text = f"---\nname: a\n{lines}\n---\n"
+    sink = sink_for(text)
+    assert read_front_matter(text, PLACE, sink) is None
+    (found,) = sink.diagnostics
+    assert found.span is not None
+    assert (f"{found.span.line}:{found.span.column}", found.help) == (at, advice)
+
+
 SCALARS = [
     ("on", "on"), ("yes", "yes"), ("No", "No"), ("true", True), ("False", False), ("12:30:45", "12:30:45"),
     ("2020-01-01", "2020-01-01"), ("1.5", 1.5), ("-3", -3), ("1e3", 1000.0), ("007", "007"), ("0x1f", "0x1f"),

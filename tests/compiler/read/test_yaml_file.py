@@ -1,9 +1,12 @@
 """YAML files: values as their clients have them, and a finding for all that cannot be read."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from octoc.compiler.checkup.check import check_target
+from octoc.compiler.checkup.target import CheckTarget
 from octoc.compiler.read.spans import SpanIndex
 from octoc.compiler.read.yaml import MAX_ALIASED
 from octoc.compiler.read.yaml_file import read_yaml
@@ -69,12 +72,17 @@ def test_what_cannot_be_read_is_one_finding_with_its_place(text: str, expected: 
     assert findings(sink) == [expected]
 
 
-def test_a_template_is_information() -> None:
-    """A file that a program fills in is not the client's file yet."""
+def test_a_template_is_information_in_a_folder(tmp_path: Path) -> None:
+    """A build cannot use a file that a program fills in; a check of a folder expects it."""
     sink = sink_of("")
-    assert read_yaml("mcp:\n  {{- range .Values.servers }}\n  a: 1\n  {{- end }}\n", PLACE, sink) is None
+    text = "mcpServers:\n  {{- range .Values.servers }}\n  a: 1\n  {{- end }}\n"
+    assert read_yaml(text, PLACE, sink) is None
     found: Diagnostic = sink.diagnostics[0]
-    assert (found.rule.code, found.severity) == ("OCT738", Severity.INFO)
+    assert (found.rule.code, found.severity) == ("OCT738", Severity.ERROR)
+    (tmp_path / "librechat.yaml").write_text(text)
+    target = CheckTarget(root=tmp_path, folder=tmp_path)
+    (in_folder,) = check_target(target, use_cache=False).diagnostics
+    assert (in_folder.rule.code, in_folder.severity) == ("OCT738", Severity.INFO)
 
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "---\n"])

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import attrs
 import pytest
 
 from octoc.compiler.cache.store import Cache
@@ -170,5 +171,5 @@ def test_dependencies_keep_the_search(tmp_path: Path) -> None:
 
 def test_the_report_has_the_bound_tools(tmp_path: Path) -> None:
     """The token report of a build shows the tools as direct, with none of octoc's own beside them."""
-    (agent,) = token_report(_scoped(_workspace(tmp_path, [READ, LIST])), Plugins()).agents
+    (agent,) = token_report(attrs.evolve(_scoped(_workspace(tmp_path, [READ, LIST])), prompts={}), Plugins()).agents
     assert (agent.direct_tools, agent.deferred_tools) == (2, 0)

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from octoc.gitignore import is_ignored, parse_gitignore
 from octoc.runtime.skills import workdir
-from octoc.runtime.skills.gitignore import is_ignored, parse_gitignore
 from octoc.runtime.skills.workdir import Workdir
 
 

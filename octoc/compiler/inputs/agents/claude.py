@@ -13,4 +13,5 @@ CLAUDE = Dialect(
     marks={"name": frozenset()},
     reads_subfolders=True,
     needs_name=True,
+    skips_short_timeouts=True,
 )

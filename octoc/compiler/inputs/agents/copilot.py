@@ -2,6 +2,7 @@
 
 Source: GitHub, custom agents configuration (2026-06); Visual Studio Code 1.109, `promptValidator.ts` and custom agents.
 Both ignore unknown keys and tools, so octoc reports none of them as an error. Names of tools are found in any case.
+Front matter without a closing line ends with the file (`promptFileParser.ts`, read in November 2026).
 """
 
 from octoc.compiler.inputs.agents.clients import ANYTHING, AgentDialect, object_schema, unread

@@ -6,10 +6,14 @@ from octoc.compiler.inputs.agents.copilot import COPILOT
 from octoc.compiler.inputs.agents.cursor import CURSOR
 from octoc.compiler.inputs.agents.factory import FACTORY
 from octoc.compiler.inputs.agents.gemini import GEMINI
+from octoc.compiler.inputs.agents.kilo import KILO
 from octoc.compiler.inputs.agents.kiro import KIRO, KIRO_JSON
 from octoc.compiler.inputs.agents.opencode import OPENCODE
+from octoc.compiler.inputs.agents.qwen import QWEN
 
-CLIENT_AGENTS = (COPILOT, CODEX, OPENCODE, CURSOR, GEMINI, KIRO, KIRO_JSON, FACTORY, AMAZON_Q, AMAZON_Q_IDE)
+CLIENT_AGENTS = (
+    *(COPILOT, CODEX, OPENCODE, KILO, CURSOR, GEMINI, QWEN, KIRO, KIRO_JSON, FACTORY, AMAZON_Q, AMAZON_Q_IDE),
+)
 """The dialects of agents that a build leaves out."""
 KEYS_OF_CLIENTS = frozenset(key for dialect in CLIENT_AGENTS for key in dialect.schema["properties"]) | {
     *("agent", "capabilities", "category", "displayName", "disable", "permissionMode", "thinking", "version"),

@@ -11,7 +11,7 @@ from octoc.compiler.fixes.edits import renamed
 from octoc.compiler.inputs.claude.check_names import check_marketplaces, check_names
 from octoc.compiler.inputs.claude.hooks import check_hooks
 from octoc.compiler.inputs.claude.paths import scope_of
-from octoc.compiler.inputs.claude.permissions import LISTS, Skipped, overruled, why_skipped
+from octoc.compiler.inputs.claude.permissions import LISTS, Skipped, is_granted, overruled, why_skipped
 from octoc.compiler.inputs.claude.settings import LOCAL_SETTINGS_FILE
 from octoc.compiler.inputs.claude.tools import (
     GLOBAL_KEYS,
@@ -19,6 +19,7 @@ from octoc.compiler.inputs.claude.tools import (
     MANAGED_KEYS,
     NOT_SHARED_KEYS,
     PERMISSION_KEYS,
+    PERMISSION_MODES,
     PERMISSION_WORDS,
     TOOLS,
     USER_KEYS,
@@ -33,7 +34,7 @@ from octoc.diagnostics.rules import claude as rules
 from octoc.diagnostics.rules.check import UNKNOWN_FIELD
 from octoc.diagnostics.rules.lint_mcp import UNEXPANDED_REFERENCE
 from octoc.diagnostics.rules.resolve import LITERAL_SECRET
-from octoc.diagnostics.suggest import slips_of
+from octoc.diagnostics.suggest import slips_of_key
 from octoc.lists import one_of
 
 # Source: Claude Code, issue 46889 (2.1, April 2026): `env` is text.
@@ -51,6 +52,9 @@ def check_settings(values: Mapping[str, Any], inspection: FileInspection) -> Non
     _check_rules(lists, inspection)
     _check_keys(values, (), KNOWN_KEYS, inspection)
     _check_keys(permissions, ("permissions",), PERMISSION_KEYS, inspection)
+    if values.get("mode") in PERMISSION_MODES:
+        message = "Claude Code does not read `mode`"
+        inspection.report(UNKNOWN_FIELD, message, ("mode",), key=True, help="set `permissions.defaultMode`")
     _check_scope(values, scope, inspection)
     if scope == "project" and permissions.get("defaultMode") == "bypassPermissions":
         inspection.report(
@@ -92,7 +96,7 @@ def _check_rules(lists: Mapping[str, list[tuple[int, str]]], inspection: FileIns
             why = why_skipped(text, kind)
             if why is not None:
                 skipped.add((kind, index))
-                if why.instead not in texts:
+                if not is_granted(why.instead, texts):
                     _report_skipped(text, why, ("permissions", kind, index), inspection)
             elif first.setdefault(text, index) != index:
                 inspection.sink.report(
@@ -131,7 +135,7 @@ def _report_skipped(text: str, why: Skipped, path: KeyPath, inspection: FileInsp
 def _check_keys(values: Mapping[str, Any], path: KeyPath, known: frozenset[str], inspection: FileInspection) -> None:
     """Report keys that are slips of known ones. Others may be of a newer version."""
     for key in sorted(values.keys() - known):
-        near = (PERMISSION_WORDS[key],) if path and key in PERMISSION_WORDS else slips_of(str(key), known)
+        near = (PERMISSION_WORDS[key],) if path and key in PERMISSION_WORDS else slips_of_key(str(key), known)
         if near:
             at = Place(file=inspection.file.display, path=(*path, key), part="key")
             inspection.report(

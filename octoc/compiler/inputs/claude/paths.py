@@ -6,12 +6,13 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from octoc.compiler.inputs.claude.settings import LOCAL_SETTINGS_FILE, SETTINGS_FILE
+from octoc.gitignore import is_ignored, parse_gitignore
 
 _PROJECT, _PLUGIN = (
     re.compile(rf"\$\{{?{name}(?::-[^}}]*)?\}}?/") for name in ("CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT")
@@ -67,6 +68,41 @@ def is_missing(folder: Path, path: str) -> bool:
     return not os.path.lexists(folder / path) and not any(
         is_link_text(above) for above in (folder / path).parents if folder in above.parents
     )
+
+
+def is_left_out(path: Path) -> bool:
+    """Tell whether the `.gitignore` files of the folders above exclude `path`: each user has a file of their own."""
+    above = list(_up_to_root(path.parent))[::-1]
+    levels = [(one.relative_to(above[0]).as_posix(), parse_gitignore(_text(one / ".gitignore"))) for one in above]
+    levels = [("" if folder == "." else folder, lines) for folder, lines in levels if lines]
+    inside = path.relative_to(above[0])
+    return any(
+        is_ignored(
+            [one for one in levels if not one[0] or part.is_relative_to(one[0])],
+            part.as_posix(),
+            is_dir=part != inside,
+        )
+        for part in (inside, *inside.parents[:-1])
+    )
+
+
+def is_missing_above(folder: Path, path: str) -> bool:
+    """Tell whether `path` is in neither `folder` nor a folder above, up to the root of the repository."""
+    return all(is_missing(one, path) for one in _up_to_root(folder))
+
+
+def _up_to_root(folder: Path) -> Iterator[Path]:
+    for one in (folder, *folder.parents):
+        yield one
+        if (one / ".git").exists():
+            return
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8") if path.is_file() and path.stat().st_size < _MAX_BYTES else ""
+    except (OSError, ValueError):
+        return ""
 
 
 def is_link_text(path: Path) -> bool:

@@ -111,6 +111,23 @@ def _of_specifier(rule: Permission, specifier: str, kind: str) -> Skipped | None
     return None
 
 
+def is_granted(text: str, others: Iterable[str]) -> bool:
+    """Tell whether one of `others` matches each path that the rule `text` matches, as far as their patterns tell."""
+    wanted = parse(text) if text else None
+    return wanted is not None and any(
+        rule.covers(wanted) or (rule.tool == wanted.tool and _holds(rule.specifier or "", wanted.specifier or ""))
+        for rule in map(parse, others)
+        if rule is not None
+    )
+
+
+def _holds(pattern: str, other: str) -> bool:
+    # As in a `.gitignore`, a pattern without a slash holds in every folder.
+    if other.startswith(("/", "~", "..")):
+        return False
+    return fnmatchcase(other.removeprefix("**/"), pattern.removeprefix("./").removeprefix("**/").replace("[", "[[]"))
+
+
 def overruled(rules: Mapping[str, Iterable[tuple[int, str]]]) -> Iterator[tuple[str, int, str, int]]:
     """Yield each rule without effect, as list and index, and the rule that decides before it, likewise.
 

@@ -70,6 +70,8 @@ KNOWN_KEYS = MANAGED_KEYS | USER_KEYS | GLOBAL_KEYS | NOT_SHARED_KEYS | {
 PERMISSION_KEYS = frozenset({
     "additionalDirectories", "allow", "ask", "defaultMode", "deny", "disableAutoMode", "disableBypassPermissionsMode",
 })  # fmt: skip
+PERMISSION_MODES = ("default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions")
+"""Values of `permissions.defaultMode`, and of `permissionMode` in an agent."""
 PERMISSION_WORDS = {
     "allowed": "allow", "allowlist": "allow", "allowedTools": "allow", "denied": "deny", "denylist": "deny",
     "disallow": "deny", "disallowed": "deny", "disallowedTools": "deny", "block": "deny", "blocked": "deny",

@@ -15,6 +15,7 @@ CLAUDE = Dialect(
     patterns=(f".octo/{MCP_FILE}", MCP_FILE),
     rank=0,
     reserved_names=_RESERVED,
+    skips_short_timeouts=True,
     takes_prefixed_references=False,
 )
 CLAUDE_MANAGED = attrs.evolve(

@@ -16,6 +16,7 @@ PLUGIN = Dialect(
     may_be_bare=True,
     takes_any_list=True,
     is_lenient=True,
+    skips_short_timeouts=True,
     takes_prefixed_references=False,
     # The folder of the plugin; `CLAUDE_PLUGIN_DATA` and `user_config` have values in the user's home alone.
     replacements=((r"\$\{CLAUDE_PLUGIN_ROOT\}", "${workspaceFolder}"), (r"\$\{user_config\.(\w+)\}", r"${\1}")),
@@ -24,6 +25,7 @@ OTHER_PLUGIN = attrs.evolve(
     PLUGIN,
     name="other-plugin",
     beside=(".cursor-plugin/plugin.json", ".codex-plugin/plugin.json"),
+    skips_short_timeouts=False,
     takes_numbers=True,
     takes_prefixed_references=True,
 )

@@ -30,7 +30,7 @@ class SettingsDialect(Dialect):
         schema: the JSON Schema of what the client refuses; it says nothing of the servers, whose own dialect does.
         effect: what the client does with a file that does not meet `schema`, as the end of a sentence.
         files: where paths of files stand, as key paths in which `*` is any key or index.
-        based_on: what these paths are relative to.
+        based_on: what these paths are relative to; `above` is the project's folder, or any folder above it.
         agents: where agents stand, likewise.
         tools: where names of tools are keys, likewise; a near miss of `builtin` is reported.
         builtin: the client's own tools.
@@ -42,7 +42,7 @@ class SettingsDialect(Dialect):
     schema: Mapping[str, Any] = attrs.field(factory=dict, repr=False)
     effect: str = ""
     files: tuple[tuple[str, ...], ...] = ()
-    based_on: Literal["project", "folder"] = "project"
+    based_on: Literal["project", "above", "folder"] = "project"
     agents: tuple[tuple[str, ...], ...] = ()
     tools: tuple[tuple[str, ...], ...] = ()
     builtin: frozenset[str] = frozenset()

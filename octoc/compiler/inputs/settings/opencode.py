@@ -1,7 +1,8 @@
 """OpenCode's `opencode.json`, its servers left out.
 
 Source: OpenCode 1.17, `config/config.ts` and `config/agent.ts`: it refuses a configuration with a wrong permission, and
-replaces `{env:NAME}` and `{file:PATH}` in all its text.
+replaces `{env:NAME}` and `{file:PATH}` in all its text. It looks for `instructions` in its working folder and in each
+folder above, up to the root of the repository (`session/instruction.ts`, read in November 2026).
 """
 
 from octoc.compiler.inputs.agents.clients import object_schema
@@ -30,6 +31,7 @@ OPENCODE = SettingsDialect(
         }
     ),
     files=(("instructions", "*"),),
+    based_on="above",
     agents=_PLACES,
     tools=(*((key,) for key in OPENCODE_AGENTS.tools), *_OF_AGENTS),
     builtin=OPENCODE_AGENTS.builtin,

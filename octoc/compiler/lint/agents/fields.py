@@ -28,9 +28,12 @@ _MARKS_OF_A_NAME = frozenset(".-/")
 
 @lint_check(EMPTY_TOOLS)
 def check_empty_tools(build: Build, sink: DiagnosticSink) -> None:
-    """Report an empty `tools`, which octoc and Claude Code read as no tool, and Octo as every tool."""
+    """Report an empty `tools` of Octo's agents, which octoc reads as no tool, and Octo as every tool.
+
+    Claude Code gives its own agents no tool, as they ask.
+    """
     for agent in _markdown(build):
-        if agent.tools == () and agent.type not in ("supervisor", "project"):
+        if agent.kind != "claude" and agent.tools == () and agent.type not in ("supervisor", "project"):
             sink.report(
                 EMPTY_TOOLS,
                 f"`tools` of agent `{agent.name}` is empty: octoc gives it no tool, Octo gives it every tool",

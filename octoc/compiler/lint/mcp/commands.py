@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from octoc.compiler.inputs.octomind import OCTOMIND
 from octoc.compiler.model.build import Build
@@ -77,10 +77,10 @@ def texts_of(server: ServerSource) -> Iterator[str]:
         one = waiting.pop()
         if isinstance(one, str):
             yield one
-        elif isinstance(one, Mapping):
-            waiting += (*one, *one.values())
         elif isinstance(one, list | tuple):
             waiting += one
+        elif isinstance(one, dict):
+            waiting += (*one, *one.values())
 
 
 def program(word: str) -> str:

@@ -28,6 +28,8 @@ from octoc.references import find_references
 _BARE = re.compile(r"""(?:(?<=[\s/:=,@"'])|\A)\$(?P<name>[A-Z_][A-Z0-9_]{1,99})(?![A-Za-z0-9_(])""")
 _OF_OPENCODE = re.compile(r"(?<!\$)\{env:(?P<name>[A-Za-z_]\w*)\}")
 _BRACED = re.compile(r"\$\{(?P<inside>[^{}]*)\}")
+# A variable in another program's form: `env.NAME`, `secrets.NAME`, `NAME:?message`. `workspaceFolder` does not match.
+_VARIABLE = re.compile(r"(?:(?:env|secrets|vars)[.:])?(?P<name>[A-Z_][A-Z0-9_]{1,99})(?::?[?+=][^{}]*)?")
 # Text in other marks is a pattern or code, as for `_BARE`.
 _COMMAND = re.compile(r"""(?:(?<=[\s/:=,@"'])|\A)\$\((?=[A-Za-z./])(?P<inside>[^()]*)\)?""")
 _OPENINGS = ("${env:", "${", "{{ENV:", "{{INPUT:")
@@ -122,7 +124,9 @@ def _unexpanded(text: str, references: list[tuple[int, int]], dialect: Dialect) 
     for match in _BRACED.finditer(text):
         if not (_is_inside(match.start(), references) or _is_own(match[0], dialect)):
             label = match[0] if _SHOWABLE.match(match["inside"]) else "${…}"
-            yield _Unexpanded(start=match.start(), end=match.end(), label=label)
+            name = _VARIABLE.fullmatch(match["inside"])
+            variable = name["name"] if name is not None else None
+            yield _Unexpanded(start=match.start(), end=match.end(), label=label, variable=variable, can_fix=False)
     for match in _COMMAND.finditer(text):
         if _is_own(match[0], dialect):
             continue

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import attrs
 
 from octoc.compiler.lint.taps.lookup import SHOWN, all_providers, providers_of
@@ -53,7 +55,10 @@ def check_repeated_definitions(build: Build, sink: DiagnosticSink) -> None:
     by_meaning: dict[str, list[ServerSource]] = {}
     servers = [server for _, provider in all_providers(build) for server in provider.servers]
     servers.extend(s for agent in build.sources.agents if agent.tap for s in agent.inline_servers)
+    often = Counter((server.name, server.command) for server in servers)
     for server in servers:
+        if often[server.name, server.command] == 1:
+            continue
         by_meaning.setdefault(_meaning(server), []).append(server)
     for same in by_meaning.values():
         files = list(dict.fromkeys(server.place.file for server in same))

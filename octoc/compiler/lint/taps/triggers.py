@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -109,6 +108,7 @@ def near_sets(sets: Iterable[frozenset[str]]) -> dict[frozenset[str], list[tuple
     Two such sets share one of the rare words of a prefix, so an index of these limits what is compared (Xiao et al.,
     "Efficient similarity joins for near duplicate detection", 2008).
     """
+    shared_of, all_of = SIMILARITY.as_integer_ratio()  # whole numbers, because `Fraction` takes ten times as long
     near = {words: [(1.0, words)] for words in sets if words}
     frequency = Counter(word for words in near for word in words)
     index: dict[str, list[frozenset[str]]] = {}
@@ -116,16 +116,22 @@ def near_sets(sets: Iterable[frozenset[str]]) -> dict[frozenset[str], list[tuple
     for words in sorted(near, key=lambda words: (len(words), sorted(words))):
         rare_first = sorted(words, key=lambda word: (frequency[word], word))
         size = len(words)
-        probed = rare_first[: size - math.ceil(SIMILARITY * size) + 1]
+        probed = rare_first[: size - _ceil(shared_of * size, all_of) + 1]
         for other in dict.fromkeys(other for word in probed for other in index.get(word, ())):
+            if len(other) * all_of < size * shared_of:
+                continue
             shared = len(words & other)
-            similarity = Fraction(shared, size + len(other) - shared)
-            if similarity >= SIMILARITY:
-                near[words].append((float(similarity), other))
-                near[other].append((float(similarity), words))
-        for word in rare_first[: size - math.ceil(2 * SIMILARITY / (1 + SIMILARITY) * size) + 1]:
+            either = size + len(other) - shared
+            if shared * all_of >= either * shared_of:
+                near[words].append((shared / either, other))
+                near[other].append((shared / either, words))
+        for word in rare_first[: size - _ceil(2 * shared_of * size, all_of + shared_of) + 1]:
             index.setdefault(word, []).append(words)
     return near
+
+
+def _ceil(number: int, divisor: int) -> int:
+    return -(-number // divisor)
 
 
 def _compete(one: Capability, other: Capability) -> bool:

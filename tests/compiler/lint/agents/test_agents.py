@@ -52,6 +52,11 @@ def test_an_empty_list_of_tools(lint: Lint, front: str, shown: list[tuple[str, s
     assert lint(agent(f"description: An agent.\n{front}")).shown("OCT455") == shown
 
 
+def test_an_empty_list_of_tools_of_claude_code(lint: Lint) -> None:
+    """Claude Code gives the agent no tool, so its own agents may ask for none."""
+    assert lint(agent("description: An agent.\ntools: []", ".claude/agents/a.md")).shown("OCT455") == []
+
+
 def test_a_long_description_is_marked_where_it_is_cut(lint: Lint) -> None:
     """The part that routing does not show is marked, also in a folded text of several lines."""
     first = "Reviews a change for defects before it is merged, and says so line by line."

@@ -71,6 +71,13 @@ def test_braces_are_put_around_a_variable(lint: Lint) -> None:
     assert linted.fixed(found) == linted.text(".mcp.json").replace("$TOKEN", "${TOKEN}")
 
 
+@pytest.mark.parametrize("form", ["${env.MY_KEY}", "${secrets.MY_KEY}", "${vars.MY_KEY}", "${MY_KEY:?no key}"])
+def test_the_advice_names_the_variable_of_another_form(lint: Lint, form: str) -> None:
+    """The help has the variable's own name, and no fix changes what the form may mean elsewhere."""
+    (found,) = lint(servers={"s": {"command": "x", "env": {"KEY": form}}}).of("OCT440")
+    assert (found.help, found.fix) == ("write `${MY_KEY}`", None)
+
+
 def test_a_missing_brace_is_added_at_the_end_alone(lint: Lint) -> None:
     """`${TOKEN` at the end of a value is closed by a fix; inside a value its place is unknown."""
     linted = lint(servers={"s": {"command": "x", "env": {"A": "Bearer ${TOKEN", "B": "${HOST:80"}}})

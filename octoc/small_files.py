@@ -11,9 +11,17 @@ class UnreadableFileError(Exception):
 
 
 def small_text(path: str, most_bytes: int) -> str:
-    """Return the text of a regular file, without waiting for a writer.
+    """Return the text of a regular file, as `small_bytes` does. A file that is not UTF-8 is unreadable."""
+    try:
+        return small_bytes(path, most_bytes).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise UnreadableFileError("it is not UTF-8") from None
 
-    Raises: FileNotFoundError when nothing is there, UnreadableError for anything else.
+
+def small_bytes(path: str, most_bytes: int) -> bytes:
+    """Return the bytes of a regular file, without waiting for a writer.
+
+    Raises: FileNotFoundError if the file does not exist, UnreadableFileError for anything else.
     """
     try:
         # Not blocking: a pipe without a writer must not block the reader.
@@ -34,10 +42,7 @@ def small_text(path: str, most_bytes: int) -> str:
         os.close(handle)
     if len(data) > most_bytes:
         raise UnreadableFileError(f"it is larger than {most_bytes // 1024} KiB")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise UnreadableFileError("it is not UTF-8") from None
+    return data
 
 
 def _why(error: Exception) -> str:

@@ -1,0 +1,99 @@
+"""What an owner does on purpose, or keeps elsewhere, is not reported as broken."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from octoc.compiler.checkup.check import check_target
+from octoc.compiler.checkup.target import CheckTarget
+from octoc.diagnostics.model import Diagnostic
+
+HEAD = "---\nname: scout\ndescription: Finds files\n"
+POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 812\n"
+SETTINGS = ".claude/settings.json"
+WANTED = '{"instructions": ["notes/team.md"]}'
+PROSE = '{"instructions": ["Keep every answer short and polite."]}'
+SERVERS = '{"mcpServers": {"a": {"command": "a-mcp", "timeout": 45}}}'
+
+
+def findings(root: Path, files: Mapping[str, str]) -> tuple[Diagnostic, ...]:
+    """Write `files`, check the folder, and return what is reported."""
+    for name, text in {".git/HEAD": "", **files}.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    return check_target(CheckTarget(root=root, folder=root), use_cache=False).diagnostics
+
+
+def rules_of(*rules: str) -> str:
+    """Return settings that allow these rules."""
+    return '{"permissions": {"allow": [' + ", ".join(f'"{one}"' for one in rules) + "]}}"
+
+
+@pytest.mark.parametrize(
+    "files, code, expected",
+    [
+        ({".github/agents/scout.agent.md": HEAD}, "OCT113", ["warning"]),
+        ({".claude/agents/scout.md": HEAD}, "OCT113", ["error"]),
+        ({SETTINGS: POINTER}, "OCT101", ["info"]),
+        ({SETTINGS: POINTER}, "OCT107", []),
+        ({".claude/agents/scout.md": POINTER}, "OCT101", ["info"]),
+        ({".claude/agents/scout.md": f"{HEAD}mcpServers: maps, mail\n---\nFind.\n"}, "OCT203", ["warning"]),
+        ({".mcp.json": '{"mcpServers": "maps"}'}, "OCT203", ["error"]),
+        ({SETTINGS: '{"mode": "fast"}'}, "OCT208", []),
+        ({SETTINGS: '{"modle": "opus"}'}, "OCT208", ["warning"]),
+        (
+            {"agents/scout.md": f"{HEAD}max-turns: 3\nother-name: s\ntools: Read\n---\nFind.\n"},
+            "OCT208",
+            ["info", "info"],
+        ),
+        ({"agents/scout.md": f"{HEAD}max-turns: 3\ntools: Read\n---\nFind.\n"}, "OCT208", ["warning"]),
+        ({"mcp_config.json": SERVERS}, "OCT228", []),
+        ({".mcp.json": SERVERS}, "OCT228", ["warning"]),
+        ({"api/opencode.json": WANTED}, "OCT731", ["warning"]),
+        ({"api/opencode.json": WANTED, "notes/team.md": "Be kind.\n"}, "OCT731", []),
+        ({"api/opencode.json": WANTED, ".gitignore": "notes/\n"}, "OCT731", []),
+        ({"api/opencode.json": WANTED, "api/.gitignore": "/notes/*.md\n"}, "OCT731", []),
+        ({"api/opencode.json": WANTED, "web/.gitignore": "notes/\n"}, "OCT731", ["warning"]),
+        (
+            {"conf/librechat.yaml": "mcpServers:\n{{#if remote}}\n  a:\n    url: http://a.example\n{{/if}}\n"},
+            "OCT738",
+            ["info"],
+        ),
+        ({SETTINGS: rules_of("Write(*.py)", "Edit(**/*.py)")}, "OCT728", []),
+        ({SETTINGS: rules_of("Write(lib/*.py)", "Edit(lib/**)")}, "OCT728", []),
+        ({SETTINGS: rules_of("Write(*.py)", "Edit(lib/*.py)")}, "OCT728", ["warning"]),
+        ({SETTINGS: rules_of("Write(//srv/*.py)", "Edit(**)")}, "OCT728", ["warning"]),
+    ],
+)
+def test_severities(tmp_path: Path, files: Mapping[str, str], code: str, expected: list[str]) -> None:
+    """A rule speaks as loudly as the file's own client, and the owner's intent, deserve."""
+    assert [one.severity.label for one in findings(tmp_path, files) if one.rule.code == code] == expected
+
+
+@pytest.mark.parametrize(
+    "files, code, advice",
+    [
+        ({SETTINGS: POINTER}, "OCT101", "run `git lfs pull`"),
+        ({"opencode.json": PROSE}, "OCT731", "write the text to a file, and name the file here"),
+        (
+            {".claude/agents/scout.md": f"{HEAD}mode: plan\n---\nFind.\n"},
+            "OCT208",
+            "call it `permissionMode`",
+        ),
+        ({SETTINGS: '{"mode": "plan"}'}, "OCT208", "set `permissions.defaultMode`"),
+    ],
+)
+def test_help(tmp_path: Path, files: Mapping[str, str], code: str, advice: str) -> None:
+    """The help names what the owner meant."""
+    assert [one.help for one in findings(tmp_path, files) if one.rule.code == code] == [advice]
+
+
+@pytest.mark.parametrize("folder, expected", [("kit", "info"), ("other", "warning")])
+def test_a_link_into_a_submodule(tmp_path: Path, folder: str, expected: str) -> None:
+    """A link into a submodule that is not fetched leads somewhere; any other dead link does not."""
+    (tmp_path / "skills").mkdir()
+    (tmp_path / "skills" / "scan").symlink_to(f"../ext/{folder}/skill")
+    listed = '[submodule "kit"]\n\tpath = ext/kit\n\turl = https://git.example/kit\n'
+    files = {".gitmodules": listed, "skills/find/SKILL.md": f"{HEAD}---\nFind.\n"}
+    assert [one.severity.label for one in findings(tmp_path, files) if one.rule.code == "OCT122"] == [expected]
