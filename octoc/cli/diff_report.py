@@ -7,6 +7,7 @@ import html
 import json
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from octoc.cli.tables import one_line
@@ -41,7 +42,7 @@ def _full(found: Diff) -> Iterator[str]:
     for name, (gained, lost) in found.agents.items():
         yield f"agent {_safe(name)}: {_gains(gained, lost)}"
     for name, what in found.routing.items():
-        yield f"routing: {_safe(name)} {what}"
+        yield f"routing: {_safe(name)} {_safe(what)}"
     yield summary(found)
 
 
@@ -68,7 +69,7 @@ def _markdown(found: Diff) -> Iterator[str]:
     for name, (gained, lost) in found.agents.items():
         yield f"- agent {_cell(name)}: {_cell(_gains(gained, lost))}"
     for name, what in found.routing.items():
-        yield f"- routing: {_cell(name)} {what}"
+        yield f"- routing: {_cell(name)} {_cell(what)}"
 
 
 def summary(found: Diff) -> str:
@@ -103,6 +104,8 @@ def _words(change: Change) -> Iterator[tuple[str, str]]:
 def _effects(one: SubjectDiff) -> Iterator[tuple[str, str]]:
     """Yield whom a change reaches and what it does to tokens and search."""
     yield "agents", "all" if one.agents is None else some_names(one.agents, _SHOWN)
+    if one.capabilities:
+        yield "routing shows it with", some_names(one.capabilities, _SHOWN)
     if one.tokens is not None and one.tokens[0] != one.tokens[1]:
         yield "tokens", f"{one.tokens[1]}, was {one.tokens[0]}"
     lost, gained = one.words
@@ -117,6 +120,7 @@ def _gains(gained: tuple[str, ...], lost: tuple[str, ...]) -> str:
     return "; ".join(f"{word} {some_names(names, _SHOWN)}" for word, names in parts if names)
 
 
+@lru_cache(4096)  # names of agents and servers, and of rules, are in many lines
 def _safe(text: str) -> str:
     """Return a text of a server without secrets and without characters that move a terminal's cursor."""
     return escape(mask_values(text))

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 import attrs
 
 from octoc.bundle.digest import canonical_json, sha256_hex
-from octoc.json_limits import parse
+from octoc.lists import some_names
 from octoc.pins.changes import SERVER, Change, listing_changes, worst
 from octoc.pins.parts import Pin, change_objects, moves
 from octoc.pins.rules import CLASSES, RULES, ChangeClass
-from octoc.pins.sides import Record, Side, listing_of, pin_of
-from octoc.search.fields import ToolText, spelled_terms
+from octoc.pins.sides import Part, Record, Side, listing_of, pin_of, wire_of
+from octoc.search.fields import ToolText, searched_texts
+from octoc.search.words import terms, words
 from octoc.tokens import APPROXIMATE
 
 _PART_RULES = {
@@ -29,20 +32,27 @@ _PART_RULES = {
     "whole": "record-changed",
 }
 """Part of a pin -> the rule for a change of which only digests are known."""
+_SEARCHED = ("name", "description", "inputSchema")
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+_SHOWN = 5
+_MOST_WORDS = 4096
+"""Texts whose words are kept, and words whose terms are: names of servers and of arguments are in many tools."""
 
 
 @attrs.frozen(kw_only=True)
 class SubjectDiff:
     """The changes of one tool, offer or server.
 
-    `agents` are those that may use it on either side; None means every agent. `tokens` are before and after, None
-    where only digests are known. `words` are those by which search finds the tool no more, and newly.
+    `agents` are those that may use it on either side; None means every agent. `capabilities` are those whose
+    activation shows the tool. `tokens` are before and after, None where only digests are known. `words` are those of
+    its name, description and arguments by which search finds the tool no more, and newly.
     """
 
     server: str
     subject: str
     changes: tuple[Change, ...]
     agents: tuple[str, ...] | None = None
+    capabilities: tuple[str, ...] = ()
     tokens: tuple[int, int] | None = None
     words: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
 
@@ -56,14 +66,14 @@ class SubjectDiff:
 class Diff:
     """What differs between two sides.
 
-    `moves` are, by server, the pins before and after (`octoc.pins.parts.moved` applies them). `agents` is what each
-    agent gains and loses; `routing` names what routing and search decide by, with `added`, `removed` or `changed`.
+    `records` are, by server, those before and after that differ. `agents` is what each
+    agent gains and loses; `routing` names what routing and search decide by, with `added`, `removed`, or what changed.
     """
 
     old: str
     new: str
     subjects: tuple[SubjectDiff, ...]
-    moves: Mapping[str, Mapping[str, Any]]
+    records: Mapping[str, tuple[Mapping[str, Record], Mapping[str, Record]]]
     agents: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]
     routing: Mapping[str, str]
 
@@ -75,6 +85,14 @@ class Diff:
         """The number of changes of each class, the worst first."""
         found = Counter(change.kind for one in self.subjects for change in one.changes)
         return {kind: found[kind] for kind in CLASSES}
+
+    @property
+    def moves(self) -> Mapping[str, Mapping[str, Any]]:
+        """By server, the pins before and after each change; `octoc.pins.parts.moved` applies them."""
+        return {
+            server: moves(*({subject: pin_of(subject, record) for subject, record in side.items()} for side in pair))
+            for server, pair in self.records.items()
+        }
 
     @property
     def tokens(self) -> int | None:
@@ -103,6 +121,7 @@ def _as_object(one: SubjectDiff) -> dict[str, Any]:
         "class": one.kind.value,
         "changes": change_objects(one.changes),
         "agents": None if one.agents is None else [*one.agents],
+        "capabilities": [*one.capabilities],
         "tokens": None if one.tokens is None else {"before": one.tokens[0], "after": one.tokens[1]},
         "search": {"removed": [*one.words[0]], "added": [*one.words[1]]},
     }
@@ -111,28 +130,38 @@ def _as_object(one: SubjectDiff) -> dict[str, Any]:
 def diff(old: Side, new: Side) -> Diff:
     """Return what differs from one side to the next. Servers that neither side recorded have no changes."""
     subjects: list[SubjectDiff] = []
-    moved: dict[str, Mapping[str, Any]] = {}
+    differing: dict[str, tuple[Mapping[str, Record], Mapping[str, Record]]] = {}
     for server in sorted(old.servers.keys() | new.servers.keys()):
         before, after = _differing(old.servers.get(server, {}), new.servers.get(server, {}))
         if not before and not after:
             continue
-        pins = [{subject: pin_of(subject, record) for subject, record in one.items()} for one in (before, after)]
-        moved[server] = moves(*pins)
+        wires = [
+            {subject: wire_of(record) for subject, record in one.items() if isinstance(record, bytes)}
+            for one in (before, after)
+        ]
+        differing[server] = (before, after)
         if server not in new.servers or server not in old.servers:
             rule = RULES["server-added" if server in new.servers else "server-removed"]
             changes: tuple[Change, ...] = (Change(subject=SERVER, rule=rule),)
         else:
-            changes = _changes(before, after)
+            is_whole = len(wires[0]) == len(before) and len(wires[1]) == len(after)
+            changes = listing_changes(*map(listing_of, wires)) if is_whole else _changes(before, after)
         by_subject: dict[str, list[Change]] = {}
         for change in changes:
             by_subject.setdefault(change.subject, []).append(change)
         for subject, own in by_subject.items():
             tokens = _tokens(before, after, subject)
-            words = _words(server, before.get(subject), after.get(subject)) if subject.startswith("tool ") else ((), ())
-            agents = _agents(old, new, server, subject)
+            is_tool = subject.startswith("tool ")
+            tool = f"{server}/{subject.removeprefix('tool ')}" if is_tool else ""
             subjects.append(
                 SubjectDiff(
-                    server=server, subject=subject, changes=tuple(own), agents=agents, tokens=tokens, words=words
+                    server=server,
+                    subject=subject,
+                    changes=tuple(own),
+                    agents=_agents(old, new, server, subject),
+                    capabilities=tuple(sorted({*old.capabilities.get(tool, ()), *new.capabilities.get(tool, ())})),
+                    tokens=tokens,
+                    words=_words(server, *(side.get(subject) for side in wires)) if is_tool else ((), ()),
                 )
             )
     subjects.sort(key=lambda one: CLASSES.index(one.kind))
@@ -140,7 +169,7 @@ def diff(old: Side, new: Side) -> Diff:
         old=old.name,
         new=new.name,
         subjects=tuple(subjects),
-        moves=moved,
+        records=differing,
         agents=_reach(old, new),
         routing=_routing(old, new),
     )
@@ -168,7 +197,7 @@ def _alike(subject: str, old: Record, new: Record) -> tuple[Record, Record]:
     if isinstance(old, bytes) and isinstance(new, bytes):
         if subject != SERVER:
             return old, new
-        one, other = parse(old), parse(new)
+        one, other = wire_of(old), wire_of(new)
         if "info" in one and "info" in other:
             return old, new
         # A bundle does not record the name and version of a server's program.
@@ -189,11 +218,7 @@ def _with_whole(subject: str, record: Record) -> Pin:
 
 
 def _changes(before: Mapping[str, Record], after: Mapping[str, Record]) -> tuple[Change, ...]:
-    one, other = (
-        [(subject, record) for subject, record in side.items() if isinstance(record, bytes)] for side in (before, after)
-    )
-    if len(one) == len(before) and len(other) == len(after):
-        return listing_changes(listing_of(one), listing_of(other))
+    """Return the changes between records of which some are only digests."""
     found = []
     for subject in sorted(before.keys() | after.keys()):
         old, new = before.get(subject), after.get(subject)
@@ -219,19 +244,43 @@ def _tokens(before: Mapping[str, Record], after: Mapping[str, Record], subject: 
     return sizes[0], sizes[1]
 
 
-def _words(server: str, old: Record | None, new: Record | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the words of a tool's name and description that search loses and gains."""
-    before, after = _terms(server, old), _terms(server, new)
-    return tuple(sorted(before - after)), tuple(sorted(after - before))
+def _words(
+    server: str, old: Mapping[str, Any] | None, new: Mapping[str, Any] | None
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the words that search loses and gains of a tool."""
+    keys = [key for key in _SEARCHED if (old or {}).get(key) != (new or {}).get(key)]
+    before, after = (set() if wire is None else _spelled(server, wire, keys) for wire in (old, new))
+    gone, more = before - after, after - before
+    rest: set[str] = set()
+    if old is not None and new is not None and (gone or more):
+        rest = _terms((before & after) | _spelled(server, new, [key for key in _SEARCHED if key not in keys]))
+    return _words_of(gone, _terms(more) | rest), _words_of(more, _terms(gone) | rest)
 
 
-def _terms(server: str, record: Record | None) -> set[str]:
-    if not isinstance(record, bytes):
-        return set()
-    wire = parse(record)
-    return spelled_terms(
-        ToolText(server=server, name=str(wire.get("name")), description=str(wire.get("description") or ""))
-    )
+def _words_of(spelled: Iterable[str], known: set[str]) -> tuple[str, ...]:
+    """Return the words that have a term which is not known."""
+    return tuple(sorted(word for word in spelled if not known.issuperset(_terms_of(word))))
+
+
+def _spelled(server: str, wire: Mapping[str, Any], keys: Collection[str]) -> set[str]:
+    """Return the words of a server's name and of parts of a tool."""
+    name, text, schema = (wire.get(key) if key in keys else None for key in _SEARCHED)
+    tool = ToolText(server=server, name=str(name or ""), description=str(text or ""), schema=schema)
+    return {word for text in searched_texts(tool) for word in _words_in(text)}
+
+
+def _terms(spelled: Iterable[str]) -> set[str]:
+    return {term for word in spelled for term in _terms_of(word)}
+
+
+@lru_cache(_MOST_WORDS)
+def _words_in(text: str) -> tuple[str, ...]:
+    return tuple(words(text))
+
+
+@lru_cache(_MOST_WORDS)
+def _terms_of(word: str) -> tuple[str, ...]:
+    return tuple(terms(word))
 
 
 def _agents(old: Side, new: Side, server: str, subject: str) -> tuple[str, ...] | None:
@@ -260,7 +309,34 @@ def _routing(old: Side, new: Side) -> dict[str, str]:
         return {}
     before, after = old.routing, new.routing
     return {
-        name: "added" if name not in before else "removed" if name not in after else "changed"
+        name: "added"
+        if name not in before
+        else "removed"
+        if name not in after
+        else _parts_changed(before[name], after[name])
         for name in sorted(before.keys() | after.keys())
         if before.get(name) != after.get(name)
     }
+
+
+def _parts_changed(old: Mapping[str, Part], new: Mapping[str, Part]) -> str:
+    found = []
+    for part in sorted(old.keys() | new.keys()):
+        one, other = old.get(part, ""), new.get(part, "")
+        if one == other:
+            continue
+        if isinstance(one, tuple) or isinstance(other, tuple):
+            gone, more = ([text for text in a if text not in b] for a, b in ((one, other), (other, one)))
+            lists = [("without", gone), ("with", more)]
+            found.append(
+                f"{part} "
+                + (
+                    ", ".join(f"{word} {some_names(texts, _SHOWN)}" for word, texts in lists if texts)
+                    or "in another order"
+                )
+            )
+        elif _DIGEST.fullmatch(one) or _DIGEST.fullmatch(other):
+            found.append(f"{part} changed")
+        else:
+            found.append(f"{part} is `{other}`, was `{one}`")
+    return "; ".join(found)

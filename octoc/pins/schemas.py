@@ -33,9 +33,14 @@ class Finding:
     new: str = ""
 
 
+_encoded = json.JSONEncoder(sort_keys=True).encode
+
+
 def same(one: Any, other: Any) -> bool:
     """Compare as JSON does, where 1 is not true."""
-    return one is other or json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+    if one is other or (isinstance(one, str) and isinstance(other, str)):
+        return bool(one == other)
+    return _encoded(one) == _encoded(other)
 
 
 def schema_changes(old: Any, new: Any, noun: str = "argument") -> tuple[Finding, ...]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from octoc.bundle.digest import canonical_json, sha256_hex
-from octoc.json_limits import parse
+from octoc.json_limits import may_have_odd_number, parse
 from octoc.pins.changes import SERVER
 from octoc.pins.parts import Pin, Pins, part_digest, tool_parts
 from octoc.results import OFFER_KEYS, ListedOffer, ListedTool, OfferKind, ServerListing
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 Record = bytes | Pin
 """A tool, an offer or a server's own words as canonical JSON, or only the digests of its parts."""
+Part = str | tuple[str, ...]
+"""A part of what decides routing: a few words, a digest, or a list of texts."""
 
 
 @attrs.frozen(kw_only=True)
@@ -44,20 +47,29 @@ class Side:
     Args:
         servers: by name, the records of its tools and offers by subject (see `Change`), and of itself.
         agents: what each agent may use; None if every agent may use everything, or nothing is known of agents.
-        routing: what decides routing and search, as `capability docs` or `encoder`, with a digest of each.
+        routing: what decides routing and search, as `capability docs` or `encoder`, with the parts of each. A list of
+            texts has its items; of anything longer than a few words a part is a digest.
+        capabilities: those that activate a tool, by `server/tool`.
     """
 
     name: str
     servers: Mapping[str, Mapping[str, Record]]
     agents: Mapping[str, AgentReach] | None = None
-    routing: Mapping[str, str] | None = None
+    routing: Mapping[str, Mapping[str, Part]] | None = None
+    capabilities: Mapping[str, tuple[str, ...]] = attrs.field(factory=dict)
+
+
+def wire_of(record: bytes) -> dict[str, Any]:
+    """Return the wire object that a record has."""
+    # The hooks of `parse` take three times as long, and are for other threads and for numbers that are not JSON.
+    return parse(record) if may_have_odd_number(record) else json.loads(record.decode())  # type: ignore[no-any-return]
 
 
 def pin_of(subject: str, record: Record) -> Pin:
     """Return the digests of a record's parts."""
     if not isinstance(record, bytes):
         return record
-    wire = parse(record)
+    wire = wire_of(record)
     if subject.startswith("tool "):
         return tool_parts(wire)
     if subject == SERVER:
@@ -85,11 +97,11 @@ def _own_words(listing: ServerListing) -> bytes:
     return canonical_json({key: value for key, value in words.items() if value})
 
 
-def listing_of(records: Iterable[tuple[str, bytes]]) -> ServerListing:
-    """Return the listing that some records are of."""
-    tools, offers, own = [], [], {}
-    for subject, record in records:
-        wire: dict[str, Any] = parse(record)
+def listing_of(wires: Mapping[str, Mapping[str, Any]]) -> ServerListing:
+    """Return the listing that some wire objects, by subject, are of."""
+    tools, offers = [], []
+    own: Mapping[str, Any] = {}
+    for subject, wire in wires.items():
         if subject == SERVER:
             own = wire
         elif subject.startswith("tool "):
@@ -144,24 +156,48 @@ def side_of_bundle(opened: OpenBundle, name: str) -> Side:
                 *(f"{one.kind} {one.server}/{one.name}" for one in map(offers.offers.__getitem__, own.offers)),
             }),
         )  # fmt: skip
-    return Side(name=name, servers=servers, agents=agents, routing=_routing(opened))
+    activated: dict[str, list[str]] = {}
+    for capability in bundle.capabilities:
+        for index in {index for grant in capability.grants for index in grant.tools}:
+            activated.setdefault(ids[index], []).append(capability.name)
+    return Side(
+        name=name,
+        servers=servers,
+        agents=agents,
+        routing=_routing(opened),
+        capabilities={tool: tuple(sorted(names)) for tool, names in activated.items()},
+    )
 
 
-def _routing(opened: OpenBundle) -> dict[str, str]:
+def _routing(opened: OpenBundle) -> dict[str, dict[str, Part]]:
     bundle = opened.bundle
-    found = {
-        f"capability `{one.name}`": _digest([one.provider, one.title, one.description, one.triggers, one.deps])
+    found: dict[str, dict[str, Part]] = {
+        f"capability `{one.name}`": {
+            "provider": one.provider,
+            "title": one.title,
+            "description": _digest(one.description),
+            "triggers": one.triggers,
+            "dependencies": one.deps,
+        }
         for one in bundle.capabilities
     }
-    found |= {f"skill `{one.name}`": _digest([one.description, one.rules]) for one in bundle.skills}
+    found |= {
+        f"skill `{one.name}`": {"description": _digest(one.description), "rules": one.rules} for one in bundle.skills
+    }
     for name, encoder in (("encoder", bundle.encoder), ("second encoder", bundle.second_encoder)):
         if encoder is not None:
-            found[name] = encoder.identity
+            found[name] = {"name": encoder.name, "vectors": encoder.identity}
     if bundle.gate is not None:
         gate = bundle.gate
-        found["gate"] = _digest([gate.kind, repr(gate.threshold), repr(gate.margin), gate.top_k])
+        found["gate"] = {
+            "kind": gate.kind,
+            "threshold": f"{gate.threshold:.3f}",
+            "margin": f"{gate.margin:.3f}",
+            "top_k": str(gate.top_k),
+            "model": _digest(gate.data),
+        }
     search = {name: digest for name, digest in opened.digests.items() if name.startswith("search/")}
-    found["search index"] = _digest(search)
+    found["search index"] = {"content": _digest(search)}
     return found
 
 

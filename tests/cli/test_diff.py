@@ -11,33 +11,30 @@ from typing import Any
 import pytest
 
 from octoc.bundle.digest import canonical_json
-from octoc.bundle.model import AgentEntry, Bundle, Registry, ServerEntry, Settings, ToolEntry
+from octoc.bundle.model import (
+    AgentEntry,
+    Bundle,
+    CapabilityEntry,
+    Grant,
+    Registry,
+    ServerEntry,
+    Settings,
+    ToolEntry,
+)
 from octoc.bundle.reader import OpenBundle
 from octoc.bundle.writer import BlobBuilder, write_bundle
+from octoc.cli.diff_report import rendered
 from octoc.pins.diff import diff
 from octoc.pins.parts import moved
-from octoc.pins.sides import pins_of_records, side_of_bundle
-from octoc.testing import WorkspaceBuilder
+from octoc.pins.sides import Side, pins_of_records, side_of_bundle
+from octoc.testing import WorkspaceBuilder, stdio_script
 
 from .conftest import Run
 
-SERVER = """
-import json, sys
-from pathlib import Path
-for line in sys.stdin:
-    asked = json.loads(line)
-    if "id" not in asked:
-        continue
-    answer = {"jsonrpc": "2.0", "id": asked["id"]}
-    if asked["method"] == "initialize":
-        info = {"name": "s", "version": "1"}
-        answer["result"] = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info}
-    elif asked["method"] == "tools/list":
-        answer["result"] = {"tools": json.loads(Path("tools.json").read_text())}
-    else:
-        answer["error"] = {"code": -32601, "message": "no"}
-    print(json.dumps(answer), flush=True)
-"""
+SERVER = stdio_script("""
+def tools():
+    return json.loads(Path("tools.json").read_text())
+""")
 FIND = {
     "name": "find", "description": "Finds a note. It reads only.", "annotations": {"readOnlyHint": True},
     "inputSchema": {"type": "object", "properties": {"text": {"type": "string"}}},
@@ -166,3 +163,35 @@ def test_changes_among_many_tools_are_found() -> None:
     with OpenBundle.of_bytes(bundle_of(10_000, 0)) as old, OpenBundle.of_bytes(bundle_of(10_000, 10)) as new:
         found = diff(side_of_bundle(old, "old"), side_of_bundle(new, "new"))
         assert [one.agents for one in found.subjects] == [("a",)] * 1000
+
+
+def test_a_diff_says_what_becomes_of_routing_and_search() -> None:
+    """It names the capabilities that show a tool, the words of its arguments, and each part of routing that changed."""
+
+    def side(provider: str, triggers: tuple[str, ...], properties: Mapping[str, Any]) -> Side:
+        blobs = BlobBuilder()
+        wire = {**FIND, "inputSchema": {"type": "object", "properties": properties}}
+        tool = ToolEntry(server="s", name="find", alias="find", description="", wire=blobs.add(canonical_json(wire)))
+        docs = CapabilityEntry(
+            name="docs", provider=provider, triggers=triggers, grants=(Grant(server="s", globs=("*",), tools=(0,)),)
+        )
+        bundle = Bundle(
+            name="b", octoc_version="1", settings=Settings(), tools=(tool,), capabilities=(docs,),
+            servers=(ServerEntry(name="s", transport="stdio", listed=True),),
+        )  # fmt: skip
+        with OpenBundle.of_bytes(write_bundle(bundle, blobs={"tools": blobs.data, "texts": b""})) as opened:
+            return side_of_bundle(opened, provider)
+
+    old = side("core/a", ("find a note", "look it up"), {"text": {}})
+    new = side("core/b", ("find a note", "where did I write"), {"text": {}, "folder": {"description": "Where to look"}})
+    found = diff(old, new)
+    (one,) = found.subjects
+    assert (one.capabilities, one.words) == (("docs",), ((), ("folder", "look")))
+    assert dict(found.routing) == {
+        "capability `docs`": "provider is `core/b`, was `core/a`; "
+        "triggers without `look it up`, with `where did I write`",
+    }
+    lines = rendered(found, "full").splitlines()
+    assert "  routing shows it with: `docs`" in lines
+    assert "  search also finds it by: folder, look" in lines
+    assert not diff(old, old)

@@ -37,15 +37,18 @@ def command(old: str, new: str, fail_on: str, workspace: Path | None, output_for
     B may be `live`: the servers of A as they are now. Each change is breaking, widening or wording. The exit status is
     2 if a side cannot be read or a server does not answer.
     """
+    from octoc.cli.collector import rare_collections
     from octoc.cli.diff_report import rendered
     from octoc.pins.diff import diff
     from octoc.pins.rules import CLASSES
 
     if old == _LIVE:
         raise click.UsageError("`live` is the second of the two")
-    before = _side(old, workspace)
-    found = diff(*((before, _side(new, workspace)) if new != _LIVE else _with_live(before, old, workspace)))
-    click.echo(rendered(found, output_format), nl=False)
+    with rare_collections():
+        before = _side(old, workspace)
+        found = diff(*((before, _side(new, workspace)) if new != _LIVE else _with_live(before, old, workspace)))
+        text = rendered(found, output_format)
+    click.echo(text, nl=False)
     counts = [found.counts[kind] for kind in CLASSES]
     failing = {"none": 0, "breaking": 1, "widening": 2, "wording": 3}[fail_on]
     return int(any(counts[:failing]))

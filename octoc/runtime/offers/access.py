@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from octoc.runtime.offers.watches import SessionSubscriptions
 
 
+Withheld = frozenset[tuple[str, str]]
+"""Server and offer, as `resource file:///notes.md`."""
+
+
 @attrs.frozen(kw_only=True)
 class _Joined:
     """What a server without a snapshot listed when it was connected."""
@@ -36,6 +40,7 @@ class BundleOffers:
         self._loaded = loaded
         self._joined: dict[str, _Joined] = {}
         self._access: dict[str, OfferAccess] = {}
+        self._withheld: Withheld = frozenset()
 
     @cached_property
     def subscriptions(self) -> SessionSubscriptions:
@@ -58,6 +63,14 @@ class BundleOffers:
             self._joined[server] = joined
             self._access = {}
 
+    def withhold(self, server: str, names: Iterable[str]) -> None:
+        """Withhold these offers of a server from every list, and no other of it; a request for one is still refused."""
+        others = {one for one in self._withheld if one[0] != server}
+        withheld = frozenset({*others, *((server, name) for name in names)})
+        if withheld != self._withheld:
+            self._withheld = withheld
+            self._access = {}
+
     def of(self, agent: AgentEntry) -> OfferAccess:
         """Return what an agent may use, shared by its sessions. Raises: BundleFileError."""
         access = self._access.get(agent.name)
@@ -78,7 +91,14 @@ class BundleOffers:
         order = {server: place for place, server in enumerate(self._loaded.servers)}
         offers.sort(key=lambda offer: order.get(offer.server, len(order)))  # stable: a server's own order stays
         style = self._loaded.bundle.settings.alias_style
-        return OfferAccess(agent=agent, offers=tuple(offers), whole=own.whole, features=features, style=style)
+        return OfferAccess(
+            agent=agent,
+            offers=tuple(offers),
+            whole=own.whole,
+            features=features,
+            style=style,
+            withheld=self._withheld,
+        )
 
     def _whole_unlisted(self, agent: AgentEntry) -> tuple[str, ...]:
         registry = agent.registry
@@ -90,17 +110,25 @@ class BundleOffers:
 
 @attrs.frozen(kw_only=True, eq=False, slots=False)
 class OfferAccess:
-    """An agent's offers in the order of servers. `whole` are servers of which it may also use what is not listed."""
+    """An agent's offers in the order of servers. `whole` are servers of which it may also use what is not listed.
+
+    No list has what is withheld; its names keep their meaning, so that a request for one says why it is refused.
+    """
 
     agent: AgentEntry
     offers: tuple[Offer, ...]
     whole: tuple[str, ...]
     features: Mapping[str, tuple[str, ...]]
     style: Any
+    withheld: Withheld = frozenset()
 
     @cached_property
     def resources(self) -> Mapping[str, Resource]:
-        """The resources by URI; of several with one URI, that of the first server."""
+        """The listed resources by URI; of several with one URI, that of the first server."""
+        return {uri: one for uri, one in self._resources.items() if not self._is_withheld(one.server, "resource", uri)}
+
+    @cached_property
+    def _resources(self) -> Mapping[str, Resource]:
         found: dict[str, Resource] = {}
         for offer in self._of_kind("resource"):
             found.setdefault(offer.name, Resource(server=offer.server, wire=offer.wire))
@@ -108,7 +136,11 @@ class OfferAccess:
 
     @cached_property
     def templates(self) -> tuple[ResourceTemplate, ...]:
-        """The templates; of several with one URI template, that of the first server."""
+        """The listed templates; of several with one URI template, that of the first server."""
+        return tuple(one for one in self._templates if not self._is_withheld(one.server, "template", one.uri_template))
+
+    @cached_property
+    def _templates(self) -> tuple[ResourceTemplate, ...]:
         found: dict[str, ResourceTemplate] = {}
         for offer in self._of_kind("template"):
             found.setdefault(offer.name, ResourceTemplate(server=offer.server, wire=offer.wire))
@@ -116,7 +148,16 @@ class OfferAccess:
 
     @cached_property
     def prompts(self) -> Mapping[str, Prompt]:
-        """The prompts by the name to ask for them, which is made as a tool's."""
+        """The listed prompts by the name to ask for them, which is made as a tool's."""
+        offers = self._of_kind("prompt")
+        return {
+            name: one
+            for (name, one), offer in zip(self._prompts.items(), offers, strict=True)
+            if not self._is_withheld(offer.server, "prompt", offer.name)
+        }
+
+    @cached_property
+    def _prompts(self) -> Mapping[str, Prompt]:
         offers = self._of_kind("prompt")
         aliases = make_aliases((ToolId(offer.server, offer.name) for offer in offers), self.style)
         named = ((aliases[ToolId(offer.server, offer.name)], offer) for offer in offers)
@@ -135,7 +176,7 @@ class OfferAccess:
 
         Only a server of which the agent may use everything is asked for a URI that it does not list.
         """
-        listed = self.resources.get(uri)
+        listed = self._resources.get(uri)
         if listed is not None:
             return listed.server
         for template, compiled in self._compiled:
@@ -149,14 +190,17 @@ class OfferAccess:
         )
         return next(with_scheme, None) if colon else None
 
+    def _is_withheld(self, server: str, kind: str, name: str) -> bool:
+        return (server, f"{kind} {name}") in self.withheld
+
     def _of_kind(self, kind: str) -> list[Offer]:
         return [offer for offer in self.offers if offer.kind == kind]
 
     @cached_property
     def _compiled(self) -> tuple[tuple[ResourceTemplate, Any], ...]:
-        return tuple((template, matcher(template.uri_template)) for template in self.templates)
+        return tuple((template, matcher(template.uri_template)) for template in self._templates)
 
     @cached_property
     def _prompt_names(self) -> ToolNames:
         ids = [ToolId(offer.server, offer.name) for offer in self._of_kind("prompt")]
-        return ToolNames((number, one, name) for number, (one, name) in enumerate(zip(ids, self.prompts, strict=True)))
+        return ToolNames((number, one, name) for number, (one, name) in enumerate(zip(ids, self._prompts, strict=True)))

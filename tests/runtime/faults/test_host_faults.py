@@ -19,32 +19,28 @@ from typing import Any
 import attrs
 import pytest
 
-from octoc.testing import WorkspaceBuilder
+from octoc.testing import WorkspaceBuilder, stdio_script
 
-STUBBORN = """
-import json, os, signal, subprocess, sys, time
+STUBBORN = stdio_script(
+    """
+import signal, subprocess
 
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 child = subprocess.Popen([sys.executable, "-I", "-S", "-c", "import time; time.sleep(3600)"])
-for line in sys.stdin:
-    asked = json.loads(line)
-    if "id" not in asked:
-        continue
-    answer = {"jsonrpc": "2.0", "id": asked["id"]}
-    if asked["method"] == "initialize":
-        info = {"name": "stubborn", "version": "1"}
-        answer["result"] = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info}
-    elif asked["method"] == "tools/list":
-        answer["result"] = {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in ("pids", "long")]}
-    elif asked["method"] == "tools/call":
-        texts = {"pids": f"{os.getpid()} {child.pid}", "long": "word " * 2000}
-        answer["result"] = {"content": [{"type": "text", "text": texts[asked["params"]["name"]]}]}
-    else:
-        answer["error"] = {"code": -32601, "message": "no"}
-    print(json.dumps(answer), flush=True)
+
+
+def tools():
+    return ["pids", "long"]
+
+
+def call(name, arguments):
+    return {"pids": f"{os.getpid()} {child.pid}", "long": "word " * 2000}[name]
+""",
+    after="""
 while True:
     time.sleep(3600)
-"""
+""",
+)
 # The host prints what it has, meets the fault, and prints what is left to it.
 HOST = """
 import asyncio, json, os, shutil, sys

@@ -309,3 +309,31 @@ def test_an_agent_of_another_tenant_does_not_exist(offering: Offering) -> None:
     offering.builder.settings("tenants", acme={})
     offering.builder.settings("areas", finance={"tenant": "acme", "agents": ["cfo"]})
     offering.server("docs").run(scenario)
+
+
+def test_an_offer_that_differs_from_its_pin_is_neither_listed_nor_read(offering: Offering) -> None:
+    """Refused offers of each kind leave the lists, and a request for one says which change is refused."""
+    offering.builder.settings("pins", breaking="refuse", widening="refuse", wording="refuse")
+    recorded: Any = offers("docs")
+    recorded["resources"][0]["title"] = "Another title"
+    recorded["resourceTemplates"][0]["title"] = "Pages"
+    recorded["prompts"][1]["description"] = "Another text"
+    # The server also states what a snapshot of the other tests leaves out.
+    recorded["resources"][1] |= {"description": "The logo of docs", "mimeType": "image/png"}
+
+    async def scenario(runtime: Runtime) -> None:
+        session = runtime.session()
+        assert [one.uri for one in session.resources()] == ["docs://readme", "docs://logo"]
+        assert isinstance(await session.read_resource("docs://readme"), ToolFailure)
+        assert [one.uri for one in session.resources()] == ["docs://logo"]
+        assert session.resource_templates() == ()
+        assert "docs__review" not in [one.name for one in session.prompts()]
+        for asked in (session.read_resource("docs://readme"), session.get_prompt("docs__review")):
+            failed = await asked
+            assert isinstance(failed, ToolFailure)
+            assert failed.kind == "changed"
+        assert (await session.read_resource("docs://logo")).ok
+
+    offering.server("docs", listed=False)
+    offering.builder.snapshot("docs", ["touch"], features=("completions", "subscribe"), **recorded)
+    offering.run(scenario)

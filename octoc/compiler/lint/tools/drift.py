@@ -8,13 +8,22 @@ from __future__ import annotations
 
 from octoc.compiler.lint.tools.recorded import recorded_tools
 from octoc.compiler.lint.workspace import LintRun
-from octoc.compiler.lock.content import tool_pin
+from octoc.compiler.lock.content import REVISION, tool_pin
 from octoc.compiler.workspace.paths import LOCK_FILE
 from octoc.diagnostics.model import DiagnosticSink
+from octoc.diagnostics.rule import Rule
 from octoc.diagnostics.rules import lint_tools as rules
 from octoc.names import ToolId
 from octoc.plugin.lint import lint_check
 
+_PARTS: tuple[tuple[str, str, Rule, str], ...] = (
+    ("input_schema", "takes other arguments", rules.DRIFT_SCHEMA, "inputSchema"),
+    ("output_schema", "has other results", rules.DRIFT_SCHEMA, "outputSchema"),
+    ("annotations", "has other annotations", rules.DRIFT_SCHEMA, "annotations"),
+    ("description", "has another description", rules.DRIFT_WORDING, "description"),
+)
+"""Part of a pin, what a change of it means, its rule, and the key; changes that are more than words first."""
+_OTHER = ("has another title or other members", rules.DRIFT_WORDING, "name")
 _HELP = "run `octoc build`, review what changes in `octoc.lock`, and commit it"
 
 
@@ -42,16 +51,15 @@ def check_drift(workspace: LintRun, sink: DiagnosticSink) -> None:
             if tool is None:
                 continue  # the server's filter excludes it
             pin, now = pins.tools.get(name), tool_pin(tool.wire)
+            if pin is not None and pin.digest == now.digest:
+                continue
             if pin is None:
                 change, rule, part = "is new", rules.DRIFT_SCHEMA, "name"
-            elif pin.input_schema != now.input_schema:
-                change, rule, part = "takes other arguments", rules.DRIFT_SCHEMA, "inputSchema"
-            elif pin.description != now.description:
-                change, rule, part = "has another description", rules.DRIFT_WORDING, "description"
-            elif pin.digest != now.digest:
-                change, rule, part = "has other annotations, titles or results", rules.DRIFT_WORDING, "name"
             else:
-                continue
+                # An older lock has an empty digest of what it did not pin yet.
+                known = _PARTS if lock.revision >= REVISION else [one for one in _PARTS if getattr(pin, one[0])]
+                changes = (one[1:] for one in known if getattr(pin, one[0]) != getattr(now, one[0]))
+                change, rule, part = next(changes, _OTHER)
             sink.report(
                 rule,
                 f"tool `{tool.id}` {change} since `{LOCK_FILE}` was written",

@@ -36,7 +36,7 @@ def test_what_was_built_does_not_drift(built: WorkspaceBuilder) -> None:
 
 
 def test_gone_new_and_changed_tools_are_told_apart(built: WorkspaceBuilder) -> None:
-    """A tool that is gone is an error, a new one or other arguments a warning, other words an info."""
+    """A tool that is gone is an error, a new one or another form a warning, other words an info."""
     assert drift(built.root) == []  # so that the cache has an answer that is not this one
     built.snapshot("time", [{**NOW, "inputSchema": {**OBJECT, "properties": {"zone": {}}}}, {**NOW, "name": "new"}])
     assert drift(built.write()) == [
@@ -49,9 +49,14 @@ def test_gone_new_and_changed_tools_are_told_apart(built: WorkspaceBuilder) -> N
         ("OCT486", "tool `time/now` has another description since `octoc.lock` was written", Severity.INFO),
         (
             "OCT486",
-            "tool `time/zones` has other annotations, titles or results since `octoc.lock` was written",
+            "tool `time/zones` has another title or other members since `octoc.lock` was written",
             Severity.INFO,
         ),
+    ]
+    built.snapshot("time", [{**NOW, "annotations": {"readOnlyHint": True}}, {**ZONES, "outputSchema": OBJECT}])
+    assert drift(built.write()) == [
+        ("OCT485", "tool `time/now` has other annotations since `octoc.lock` was written", Severity.WARNING),
+        ("OCT485", "tool `time/zones` has other results since `octoc.lock` was written", Severity.WARNING),
     ]
 
 
