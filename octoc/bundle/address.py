@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import attrs
@@ -28,7 +29,7 @@ class ServerAddress:
     auth: Mapping[str, Any] | None = attrs.field(default=None, repr=False)
     settings: Mapping[str, Any] = attrs.field(factory=dict, repr=False)
 
-    @property
+    @cached_property
     def reached(self) -> dict[str, Any]:
         """The fields that reach the server: all except its name."""
         return {name: getattr(self, name) for name in _REACHING}

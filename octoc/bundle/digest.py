@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-import json
+from json.encoder import JSONEncoder
 from typing import Any
+
+# Made once: `json.dumps` with options makes an encoder in each call.
+_encoded = JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")).encode
 
 
 def canonical_json(value: Any) -> bytes:
@@ -13,8 +16,7 @@ def canonical_json(value: Any) -> bytes:
 
     Raises: ValueError for NaN, an infinity or a cycle; TypeError for what JSON has no form for.
     """
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
-    return text.encode("utf-8", "backslashreplace")
+    return _encoded(value).encode("utf-8", "backslashreplace")
 
 
 def sha256_hex(data: bytes | bytearray | memoryview) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import mmap
 import os
-import stat
 import struct
 import zlib
 from collections.abc import Mapping
@@ -23,6 +22,7 @@ import attrs
 from octoc.bundle.arrays import npy_view
 from octoc.bundle.codec import decode
 from octoc.bundle.digest import sha256_hex
+from octoc.bundle.file import bundle_file
 from octoc.bundle.layout import (
     BLOBS,
     END,
@@ -48,7 +48,6 @@ from octoc.diagnostics.rules.bundle import (
     BUNDLE_CUT,
     BUNDLE_MALFORMED,
     BUNDLE_NEWER,
-    BUNDLE_UNREADABLE,
     NOT_A_BUNDLE,
 )
 
@@ -58,8 +57,6 @@ if TYPE_CHECKING:
     from octoc.bundle.offers import Offers
 
 _REBUILD = "build it again with `octoc build`"
-_BUILD = "`octoc build` makes one"
-_READABLE = "make it a file that this user may read"
 _COPY = "copy the file again, or build it again with `octoc build`"
 _NAME_A_BUNDLE = "name a file that `octoc build` wrote"
 _REPORT = "it was not written by a released octoc: build it again with `octoc build`"
@@ -103,27 +100,37 @@ class OpenBundle:
         self._fields, self._members, self._starts = self._read_index()
 
     @classmethod
-    def open(cls, path: str | Path, verify: Literal["lazy", "full"] = "lazy", *, in_memory: bool = False) -> OpenBundle:
+    def open(
+        cls,
+        path: str | Path,
+        verify: Literal["lazy", "full"] = "lazy",
+        *,
+        in_memory: bool = False,
+        trust: str | Path | None = None,
+    ) -> OpenBundle:
         """Verify and map the bundle at `path`; with `in_memory` it is read, and the file not looked at any more.
 
-        A file that gets shorter while it is mapped ends the process (SIGBUS). Raises: BundleFileError.
+        With `trust`, the path of a trust file, the file is read too, and its signature is verified before anything of
+        the bundle is parsed. A file that gets shorter while it is mapped ends the process (SIGBUS).
+
+        Raises: BundleFileError, with `trust` also its subclass UntrustedBundleError.
         """
+        if trust is not None:
+            from octoc.trust.check import read_verified  # few bundles are signed
+
+            signed = read_verified(path, trust)
+            opened = cls.of_bytes(signed.data, verify, str(path))
+            signed.take(opened.bundle.name)
+            return opened
         mapped: mmap.mmap | None = None
-        try:
-            with open(path, "rb", opener=_without_waiting) as handle:  # the path may be a plain string
-                if not stat.S_ISREG(os.fstat(handle.fileno()).st_mode):
-                    raise BundleFileError(BUNDLE_UNREADABLE, f"`{path}` is not a regular file", _READABLE, str(path))
+        with bundle_file(path) as handle:
+            try:
                 # A file without bytes cannot be mapped, read or not: both end below.
                 if not in_memory or not os.fstat(handle.fileno()).st_size:
                     mapped = mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ)
                 data = memoryview(handle.read() if mapped is None else mapped)
-        except FileNotFoundError:
-            raise BundleFileError(BUNDLE_UNREADABLE, f"there is no bundle at `{path}`", _BUILD, str(path)) from None
-        except ValueError:  # mmap's word for a file of no bytes
-            raise BundleFileError(BUNDLE_CUT, f"`{path}` is empty", _COPY, str(path)) from None
-        except OSError as error:
-            reason = f"the bundle at `{path}` cannot be read: {error.strerror}"
-            raise BundleFileError(BUNDLE_UNREADABLE, reason, _READABLE, str(path)) from None
+            except ValueError:  # mmap's word for a file of no bytes
+                raise BundleFileError(BUNDLE_CUT, f"`{path}` is empty", _COPY, str(path)) from None
         return cls._checked(str(path), data, mapped, verify)
 
     @classmethod
@@ -388,11 +395,6 @@ class OpenBundle:
 
     def _refuse_malformed(self, reason: str) -> NoReturn:
         self._refuse(BUNDLE_MALFORMED, reason, _REPORT)
-
-
-def _without_waiting(path: str, flags: int) -> int:
-    # Opening a pipe would block until another process writes into it.
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _decoded(fields: dict[str, Any]) -> Bundle:

@@ -55,6 +55,8 @@ if TYPE_CHECKING:
     from octoc.runtime.skills.validate import ReplyRefusal
     from octoc.runtime.tools.server_call import Outcome
     from octoc.tokens import APPROXIMATE
+    from octoc.trust.refusal import UntrustedBundleError
+    from octoc.trust.signature import signature_path
 else:
     __getattr__ = lazy_exports(
         __name__,
@@ -87,6 +89,8 @@ else:
             "octoc.runtime.skills.validate": "ReplyRefusal",
             "octoc.runtime.tools.server_call": "Outcome",
             "octoc.tokens": "APPROXIMATE",
+            "octoc.trust.refusal": "UntrustedBundleError",
+            "octoc.trust.signature": "signature_path",
         },
     )
 
@@ -141,6 +145,7 @@ __all__ = [
     "ToolFailure",
     "ToolResult",
     "UnknownNameError",
+    "UntrustedBundleError",
     "UsedSkill",
     "account_of",
     "account_to_evict",
@@ -149,5 +154,6 @@ __all__ = [
     "failure",
     "may_take",
     "shown",
+    "signature_path",
     "tool_text",
 ]

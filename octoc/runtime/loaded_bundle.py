@@ -228,7 +228,11 @@ class LoadedBundle:
             self.refused[entry.name] = refused
         if refused != was_refused and entry.pins.refuses:
             is_withheld = entry.pins.breaking == "refuse"
-            self.catalog.withhold(entry.name, [name for name in refused if is_withheld or name not in drift.removed])
+            withheld = [name for name in refused if is_withheld or name not in drift.removed]
+            self.catalog.withhold(entry.name, withheld)
+            offers_withheld = [name for name in withheld if is_offer(name)]
+            if offers_withheld or "offers" in self.__dict__:
+                self.offers.withhold(entry.name, offers_withheld)
             if refused:
                 logger.warning("server `%s` differs from its pins: %s refused", entry.name, name_list(sorted(refused)))
         if drift == self._drift.get(entry.name, ListingDrift()):

@@ -30,7 +30,7 @@ logger = logging.getLogger("octoc.runtime")
 async def reload(runtime: RuntimeState, path: str | Path) -> None:
     """Make the bundle at `path` the one of new sessions. Raises: BundleFileError, and the old one stays in use."""
     # All of it is verified and decoded now, in a thread, so that a damaged bundle never comes into use.
-    opened = await asyncio.to_thread(OpenBundle.open, path, "full", in_memory=runtime.in_memory)
+    opened = await asyncio.to_thread(OpenBundle.open, path, "full", in_memory=runtime.in_memory, trust=runtime.trust)
     if runtime.closed:
         opened.close()
         raise RuntimeError("the runtime is closed")

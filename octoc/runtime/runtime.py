@@ -105,6 +105,7 @@ class Runtime:
         *,
         verify: Literal["lazy", "full"] = "lazy",
         in_memory: bool = False,
+        trust: str | Path | None = None,
         plugins: Plugins | None = None,
         clock: Callable[[], float] = time.monotonic,
         embedder: Embedder | None = None,
@@ -123,6 +124,8 @@ class Runtime:
             verify: `full` checks every member now instead of before its first use.
             in_memory: read this bundle and those of `reload` into memory instead of mapping them, so that a
                 long-running host survives a file that is overwritten in place.
+            trust: a trust file, which is read again by each `reload`: a bundle that none of its keys signed is refused
+                before anything of it is parsed. Needs `cryptography` (octoc[sign]); without it, ModuleNotFoundError.
             plugins: instead of those that the bundle names.
             clock: seconds that never go back; orders the use of capabilities.
             embedder: instead of the one that the bundle names.
@@ -138,13 +141,14 @@ class Runtime:
                 programs, `run` executes their scripts. None sets no limit.
             validate: `never` forbids skills' `validate` scripts, whatever bundles ask for. None sets no limit.
 
-        Raises: BundleFileError if the file is truncated, altered, of a newer format or not a bundle; ValueError for an
-            unknown word in `deps` or `validate`.
+        Raises: BundleFileError if the file is truncated, altered, of a newer format or not a bundle; its subclass
+            UntrustedBundleError if the signature does not verify; ValueError for an unknown word in `deps` or
+            `validate`.
         """
         from octoc.bundle.reader import OpenBundle
 
         checked_limits(deps, validate)
-        opened = OpenBundle.open(path, verify, in_memory=in_memory)
+        opened = OpenBundle.open(path, verify, in_memory=in_memory, trust=trust)
         environment = os.environ if env is None else env
         more = tuple(observers)
 
@@ -196,6 +200,7 @@ class Runtime:
             explain=explain,
             plugins_for=named if plugins is None else None,
             in_memory=in_memory,
+            trust=trust,
             deps_limit=deps,
             validate_limit=validate,
             current=LoadedBundle(shared, opened, lazy, embedder),
@@ -335,7 +340,8 @@ class Runtime:
         exist by name. A session whose agent does not exist any more makes no further call. The old bundle is closed
         when no session uses it.
 
-        Raises: BundleFileError if the new bundle cannot be used, and the old one stays; RuntimeError after `close`.
+        Raises: BundleFileError if the new bundle cannot be used or is not trusted, and the old one stays; RuntimeError
+            after `close`.
         """
         from octoc.runtime.reload import reload
 

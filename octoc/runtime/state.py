@@ -16,6 +16,7 @@ from octoc.runtime.catalog.formats import MCP, ToolForm
 
 if TYPE_CHECKING:
     import asyncio
+    from pathlib import Path
 
     from octoc.bundle.model import AgentEntry, Bundle, Settings
     from octoc.caller import Caller
@@ -42,6 +43,7 @@ class RuntimeState:
         results: the whole texts of cut results, with the limits of the current bundle.
         quotas: the use of agents and tenants, with the limits of the current bundle.
         embedder, explain: parts that the host gave instead of plugins.
+        trust: the trust file that each bundle is verified with.
         plugins_for: makes the plugins that a bundle names; None if the host gave them.
         current: the bundle of new sessions.
         older: bundles of sessions that got no message since a reload.
@@ -60,6 +62,7 @@ class RuntimeState:
     explain: Explainer | None
     plugins_for: Callable[[Bundle], LazyPlugins] | None
     in_memory: bool
+    trust: str | Path | None
     deps_limit: DepsLimit | None
     validate_limit: ValidateLimit | None
     current: LoadedBundle

@@ -1,4 +1,4 @@
-"""OCT6xx: the bundle, when it is opened and when it is written."""
+"""OCT6xx: the bundle, when it is opened and when it is written; from OCT768 its signature."""
 
 from functools import partial
 
@@ -24,4 +24,12 @@ BUNDLE_WITHHELD = rule(
     "bundle-withheld",
     "Because of errors no bundle was written, and the older one stays.",
     Severity.WARNING,
+)
+BUNDLE_UNSIGNED = rule("OCT768", "bundle-unsigned", "The bundle has no sound signature of a trusted key.")
+NOT_WHAT_WAS_SIGNED = rule("OCT769", "not-what-was-signed", "The bundle is not the one that its signature is for.")
+SIGNATURE_OUTDATED = rule(
+    "OCT770", "signature-outdated", "The bundle's signature expired, or a newer bundle was used before."
+)
+TRUST_FILE_UNUSABLE = rule(
+    "OCT771", "trust-file-unusable", "The trust file, or the file of revisions beside it, cannot be used."
 )

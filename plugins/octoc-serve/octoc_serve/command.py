@@ -14,6 +14,7 @@ from octoc.cli.toolkit import (
     bundle_option,
     log_to_stderr,
     target_of,
+    trust_option,
     verbose_option,
     workspace_option,
 )
@@ -23,7 +24,7 @@ from octoc_serve.settings import GatewaySettings
 from octoc_serve.token_command import token, tokens_option
 
 _OF_STDIO = frozenset(
-    {"workspace", "bundle", "agent", "tenant", "user", "transport", "stateless", "client", "verbose", "help"}
+    {"workspace", "bundle", "trust", "agent", "tenant", "user", "transport", "stateless", "client", "verbose", "help"}
 )
 """The parameters that have a meaning without HTTP."""
 _file = click.Path(path_type=Path, dir_okay=False)
@@ -51,6 +52,7 @@ def _origin(text: str) -> str:
 @click.group(invoke_without_command=True)
 @workspace_option
 @bundle_option
+@trust_option
 @agent_option
 @click.option(
     "--agents",
@@ -134,6 +136,7 @@ def command(
     /,
     workspace: Path | None,
     bundle: Path | None,
+    trust: Path | None,
     agent: str,
     agents: str | None,
     transport: Literal["stdio", "http"],
@@ -155,9 +158,10 @@ def command(
     if transport == "stdio":
         _refuse_http_options(context)
         _end_on_sigterm()
-    target = target_of(bundle, workspace)
+    target = target_of(bundle, workspace, trust)
     settings = GatewaySettings(
         bundle=target.bundle.absolute(),
+        trust=None if trust is None else trust.absolute(),
         workspace=None if target.workspace is None else target.workspace.absolute(),
         agent=agent,
         agents=_names(context, agent, agents),

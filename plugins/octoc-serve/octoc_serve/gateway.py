@@ -41,7 +41,7 @@ _SWEEP_S = 30.0
 async def serve(settings: GatewaySettings) -> None:
     """Serve until the client disconnects or a signal comes. Raises: GatewayError, BundleFileError, UnknownNameError."""
     if settings.transport == "stdio":
-        since = stamps(settings.bundle)
+        since = stamps(*settings.bundle_files)
         with claimed() as (source, sink):
             async with _opened(settings) as runtime:
                 await _serve_stdio(
@@ -49,7 +49,7 @@ async def serve(settings: GatewaySettings) -> None:
                 )
         return
     tokens = Tokens(settings.tokens, settings.workspace)
-    since = stamps(settings.bundle, tokens.file, settings.tls_cert, settings.tls_key)
+    since = stamps(*settings.bundle_files, tokens.file, settings.tls_cert, settings.tls_key)
     certificate = certificate_of(settings.tls_cert, settings.tls_key)
     stored = tokens.read()
     if not stored and not is_loopback(settings.host):
@@ -82,9 +82,9 @@ async def _serve_clients(
             sys.stderr.write(f"octoc: no page is served: `{install_command('octoc-dashboard')}` adds one at /\n")
         app = HttpApp(gateway, settings, admission, pages)
         admission.tell()
-        files: list[Watched] = [(tokens.file, app.renew_tokens)]
+        files: list[Watched] = [((tokens.file,), app.renew_tokens)]
         if certificate is not None:
-            files += [(file, certificate.renew) for file in certificate.files]
+            files += [((file,), certificate.renew) for file in certificate.files]
 
         async def reloaded() -> None:
             admission.tell()
@@ -97,7 +97,9 @@ async def _serve_clients(
 
 @contextlib.asynccontextmanager
 async def _opened(settings: GatewaySettings) -> AsyncIterator[Runtime]:
-    async with Runtime.open(settings.bundle, workspace=settings.workspace, in_memory=True) as runtime:
+    async with Runtime.open(
+        settings.bundle, workspace=settings.workspace, in_memory=True, trust=settings.trust
+    ) as runtime:
         check_agents(runtime.agents, settings)
         if settings.stateless:
             _keep_nothing(runtime)
@@ -147,7 +149,7 @@ async def _tended(
                 await sessions.sweep()
             refresher.tidy()
 
-    files: list[Watched] = [(settings.bundle, new_bundle), *more]
+    files: list[Watched] = [(settings.bundle_files, new_bundle), *more]
     requested = asyncio.Event()
     with _signals(requested.set, signal.SIGHUP):
         works = (refresher.run(), watch(files, since, requested), sweep(), _list_servers(runtime, agents))

@@ -18,6 +18,7 @@ class GatewaySettings:
     """The gateway's agents, clients and limits.
 
     Args:
+        trust: the trust file that the bundle is verified with, None to open any bundle.
         workspace: folder that the bundle runs in, None for the working directory.
         agent: agent of clients without a token; a token names its own.
         agents: agents with a path of their own over HTTP; `ALL_AGENTS` alone means every agent of the bundle. None:
@@ -41,6 +42,7 @@ class GatewaySettings:
     """
 
     bundle: Path
+    trust: Path | None = None
     workspace: Path | None = None
     agent: str = SUPERVISOR
     agents: tuple[str, ...] | None = None
@@ -64,6 +66,15 @@ class GatewaySettings:
     keep_alive_s: float = 30.0
     write_s: float = 60.0
     drain_s: float = 30.0
+
+    @property
+    def bundle_files(self) -> tuple[Path, ...]:
+        """The files that decide which bundle is open: the bundle, and with trust its signature and the trust file."""
+        if self.trust is None:
+            return (self.bundle,)
+        from octoc.runtime import signature_path
+
+        return (self.bundle, signature_path(self.bundle), self.trust)
 
 
 class GatewayError(Exception):

@@ -22,8 +22,8 @@ logger = logging.getLogger(__name__)
 POLL_S = 1.0
 _Stamp = tuple[int, int, int] | None
 Stamps = Mapping[Path, _Stamp]
-Watched = tuple[Path, Callable[[], Awaitable[object]]]
-"""A file, and the action for its changes."""
+Watched = tuple[tuple[Path, ...], Callable[[], Awaitable[object]]]
+"""Files, and the action for changes of any of them."""
 
 
 class SessionRefresher:
@@ -83,18 +83,18 @@ def stamps(*paths: Path | None) -> Stamps:
 
 
 async def watch(files: Sequence[Watched], since: Stamps, requested: asyncio.Event, poll_s: float = POLL_S) -> None:
-    """Run until cancelled: call a file's action when the file changed, and all actions when `asked` is set."""
-    last = [since[path] for path, _ in files]
+    """Run until cancelled: call the action of files when one of them changed, and all actions when `asked` is set."""
+    last = [tuple(since[path] for path in paths) for paths, _ in files]
     while True:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(requested.wait(), poll_s)
         all_of_them = requested.is_set()
         requested.clear()
-        for number, (path, act) in enumerate(files):
-            stamp = _stamp(path)
-            if all_of_them or stamp != last[number]:
-                last[number] = stamp
-                with error_boundary(f"taking over `{path.name}`"):
+        for number, (paths, act) in enumerate(files):
+            now = tuple(map(_stamp, paths))
+            if all_of_them or now != last[number]:
+                last[number] = now
+                with error_boundary(f"taking over `{paths[0].name}`"):
                     await act()
 
 
