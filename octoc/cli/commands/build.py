@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from octoc.compiler.workspace.build import BuildOutcome
+    from octoc.trust.signature import Statement
 
 _MOST_ROWS = 12
 _MOST_UNLISTED = 3
@@ -31,10 +32,23 @@ _MOST_UNLISTED = 3
 @click.option(
     "--locked", is_flag=True, help="Write nothing, read no cache; report every difference from octoc.lock as an error."
 )
+@click.option(
+    "--frozen", is_flag=True, help="Take what octoc.lock decides, such as versions; neither compare nor write it."
+)
 @click.option("--strict", is_flag=True, help="Write no bundle if there is an error. Always on in production mode.")
 @allow_degraded_option
 @click.option(
     "--output", type=click.Path(path_type=Path), metavar="FILE", help="The bundle's path, not dist/<name>.octoc."
+)
+@click.option("--sign", "key", metavar="KEY", help="Sign the bundle with this private key: a file, or env:NAME.")
+@click.option(
+    "--revision",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="With --sign: a number that grows with each signed build, such as that of the CI run.",
+)
+@click.option(
+    "--expires", metavar="TIME", help="With --sign: when the signature expires, such as 12h or 8w. Default: 90d."
 )
 @no_cache_option
 @format_options(*FORMATS)
@@ -43,9 +57,14 @@ _MOST_UNLISTED = 3
 def command(
     workspace: Path | None,
     locked: bool,
+    frozen: bool,
     strict: bool,
     allow_degraded: bool,
     output: Path | None,
+    *,
+    key: str | None,
+    revision: int | None,
+    expires: str | None,
     no_cache: bool,
     output_format: str,
     fail_on: str,
@@ -53,32 +72,52 @@ def command(
 ) -> int:
     """Compile the workspace to one file.
 
-    It also updates octoc.lock. With --json stdout is one object: name, bundle, digest, size in bytes, changes,
-    unchanged, diagnostics, bill.
+    It also updates octoc.lock. With --sign it writes a signature to FILE.sig, unless there is an error. With --json
+    stdout is one object: name, bundle, digest, size in bytes, signature, changes, unchanged, diagnostics, bill.
     """
     from octoc.cli.collector import rare_collections
     from octoc.cli.progress import ProgressLine
     from octoc.cli.report import FOR_PEOPLE, exit_status, print_diagnostics
     from octoc.cli.workspace import workspace_root
 
+    if locked and frozen:
+        raise click.UsageError("--locked compares octoc.lock, and --frozen does not: give one of them")
+    signing = None
+    if key is not None:
+        from octoc.cli.signing import signing_of
+
+        signing = signing_of(key, revision, expires, locked=locked)
+    elif revision is not None or expires is not None:
+        raise click.UsageError("--revision and --expires are for --sign")
     root = workspace_root(workspace)
+    from octoc.cli.fetched_taps import fetch_taps_of
     from octoc.compiler.workspace.build import build
 
+    fetch_taps_of(root, locked=locked or frozen)
     with ProgressLine() as progress, rare_collections():
         outcome = build(
             root,
             locked=locked,
+            frozen=frozen,
             strict=strict,
             allow_degraded=allow_degraded,
             output=output,
             progress=progress,
             use_cache=not no_cache,
         )
+    signature = None if signing is None else signing.write(outcome)
     if output_format == "json":
-        _print_json(outcome)
+        _print_json(outcome, signature)
     else:
         print_diagnostics(outcome.diagnostics, root, output_format=output_format, verbose=verbose, fail_on=fail_on)
         _print_outcome(outcome, root, locked=locked, err=output_format not in FOR_PEOPLE)
+        if signature is not None:
+            words = f"revision {signature.revision}, key {signature.key}, expires {signature.expires}"
+            click.echo(f"signed: {words}", err=output_format not in FOR_PEOPLE)
+    if signing is not None and signature is None:
+        from octoc.cli.failures import UserError
+
+        raise UserError("the bundle is not signed, because the build has errors", "fix the errors, then build again")
     return exit_status(outcome.diagnostics, fail_on)
 
 
@@ -104,10 +143,24 @@ def _print_outcome(outcome: BuildOutcome, root: Path, *, locked: bool, err: bool
 
 
 def _print_tokens(outcome: BuildOutcome, *, err: bool) -> None:
-    """Print the token costs of tools, highest first; plain text, because a build without work must not load rich."""
-    agents = sorted(outcome.tokens.agents, key=lambda one: (-one.direct_tokens, one.agent))
-    rows = [(one.agent, one.direct_tools, one.direct_tokens, one.deferred_tools, one.deferred_tokens) for one in agents]
-    _print_rows(("agent", "shown", "tokens", "deferred", "tokens"), rows, err=err)
+    """Print the token costs of agents, highest first; plain text, because a build without work must not load rich."""
+    from octoc.cli.token_columns import AT_THE_START, title
+
+    agents = sorted(outcome.tokens.agents, key=lambda one: (-one.start_tokens, one.agent))
+    rows = [
+        (
+            one.agent,
+            one.start_tokens,
+            one.prompt_tokens + one.servers_prompt_tokens,
+            one.own_tokens,
+            one.direct_tokens - one.own_tokens,
+            one.deferred_tokens,
+        )
+        for one in agents
+    ]
+    if rows:
+        click.echo(title(one.counter for one in agents), err=err)
+    _print_rows(("agent", *AT_THE_START, "deferred tools"), rows, err=err)
     known = [one for one in outcome.tokens.capabilities if one.tools]
     known.sort(key=lambda one: (-one.tokens, one.capability))
     _print_rows(("capability", "tools", "tokens"), [(one.capability, one.tools, one.tokens) for one in known], err=err)
@@ -149,7 +202,7 @@ def _unlisted_servers(outcome: BuildOutcome) -> list[str]:
     return [f"{one.message}: {one.help}" for one in unlisted]
 
 
-def _print_json(outcome: BuildOutcome) -> None:
+def _print_json(outcome: BuildOutcome, signature: Statement | None) -> None:
     import json
 
     import attrs
@@ -161,6 +214,7 @@ def _print_json(outcome: BuildOutcome) -> None:
         "bundle": None if outcome.bundle is None else str(outcome.bundle),
         "digest": outcome.digest,
         "size": outcome.size,
+        "signature": None if signature is None else attrs.asdict(signature),
         "changes": list(outcome.changes),
         "unchanged": outcome.unchanged,
         "bill": attrs.asdict(outcome.tokens),

@@ -92,7 +92,7 @@ def _what_it_has(old: LockContent, new: LockContent) -> LockContent:
         files = {**now.files, **tap.files}
         # The digest covers more since then; what an older one covers beside the files cannot be taken from it.
         digest = now.digest if files == now.files else tap.digest
-        taps[name] = TapLock(digest=digest, files=files, executable=now.executable)
+        taps[name] = attrs.evolve(tap, digest=digest, files=files, executable=now.executable)
     snapshots = {
         name: attrs.evolve(one, tools={tool: _known_parts(pin, new, name, tool) for tool, pin in one.tools.items()})
         for name, one in old.snapshots.items()
@@ -184,9 +184,16 @@ def _shown(value: Any) -> str:
 def _tap(old: TapLock, new: TapLock) -> str:
     paths = sorted(path for path in old.files.keys() | new.files.keys() if old.files.get(path) != new.files.get(path))
     bits = sorted(set(old.executable).symmetric_difference(new.executable).difference(paths))
-    what = [some_names(paths, _SHOWN)] if paths else []
+    if (old.git, old.rev) != (new.git, new.rev):
+        return f" comes from `{_source(new)}`, was `{_source(old)}`"
+    what = [f"commit is `{new.commit[:12]}`, was `{old.commit[:12]}`"] if old.commit != new.commit else []
+    what += [some_names(paths, _SHOWN)] if paths else []
     what += [f"`{path}` {_BIT[path in new.executable]}" for path in bits[:_SHOWN]]
     return f" changed: {', '.join(what) or 'links or names of files'}"
+
+
+def _source(tap: TapLock) -> str:
+    return f"{tap.git} {tap.rev}".rstrip() or "a folder"
 
 
 def _server(old: ServerLock, new: ServerLock) -> str:
@@ -195,7 +202,15 @@ def _server(old: ServerLock, new: ServerLock) -> str:
         return f": takes {some_names(more)}, too" if more else ": takes less of this machine than before"
     if old.definition != new.definition:
         return ": definition changed"
+    if (old.spec, old.version) != (new.spec, new.version):
+        return f": version of package `{new.package}` is {_version(new)}, was {_version(old)}"
+    if old.hashes != new.hashes:
+        return f": hashes of package `{new.package}` changed"
     return f": package is `{new.package}`, was `{old.package}`"
+
+
+def _version(lock: ServerLock) -> str:
+    return f"`{lock.version}`" if lock.version else "not locked"
 
 
 def _snapshots(old: Mapping[str, SnapshotLock], new: Mapping[str, SnapshotLock]) -> Iterator[LockChange]:

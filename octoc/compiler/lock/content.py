@@ -55,9 +55,13 @@ class TapLock:
     """A tap: `digest` covers its files and links; `files` has the sha256 of each file.
 
     `executable` are the paths of skills' files and of files below `deps/` that have the executable bit.
+    A tap from git has its address and revision as in octoc.toml, and the commit.
     """
 
     digest: str
+    git: str = ""
+    rev: str = ""
+    commit: str = ""
     files: Mapping[str, str] = attrs.field(factory=dict)
     executable: tuple[str, ...] = ()
 
@@ -66,11 +70,15 @@ class TapLock:
 class ServerLock:
     """A server: the digest of what reaches it, and the package that its command runs.
 
-    `takes` are the references of a tap's server to files and to credentials of other services.
+    `spec`, `version` and `hashes` are those of `PackageVersion`. `takes` are the references of a tap's server to files
+    and to credentials of other services.
     """
 
     definition: str
     package: str = ""
+    spec: str = ""
+    version: str = ""
+    hashes: tuple[str, ...] = ()
     takes: tuple[str, ...] = ()
 
 
@@ -155,6 +163,7 @@ def content_of(
     """
     settings, resolved, embedded = build.settings, build.resolved, build.embedded
     pinned = {program.display: program.digest for program in programs.values() if program and program.digest}
+    from_git = {tap.name: {"git": tap.git, "rev": tap.rev, "commit": tap.commit} for tap in settings.taps}
     taps, own = files_of(build.discovered, {**build.documents.digests, **pinned})
     encoder = None
     if embedded.encoder_name is not None:
@@ -165,16 +174,13 @@ def content_of(
     return LockContent(
         settings=settings_of(settings),
         taps={
-            name: TapLock(digest=found.digest, files=found.files, executable=found.executable)
+            name: TapLock(digest=found.digest, files=found.files, executable=found.executable, **from_git.get(name, {}))
             for name, found in taps.items()
         },
         files=own.files,
         executable=own.executable,
         providers={found.name: f"{found.tap}/{found.provider}" for found in resolved.capabilities},
-        servers={
-            server.name: ServerLock(definition=server.definition, package=server.package or "", takes=server.foreign)
-            for server in resolved.servers
-        },
+        servers={server.name: _server(server) for server in resolved.servers},
         snapshots=_snapshots(resolved.servers),
         encoder=encoder,
         gate=gate,
@@ -197,6 +203,14 @@ def _made_of(build: Build) -> dict[str, str]:
         phrases = list(phrases_of(rule.value for skill in build.resolved.skills for rule in skill.source.rules))
         found["skills"] = _digest([embedded.identity, phrases])
     return {name: digest for name, digest in found.items() if digest}
+
+
+def _server(server: Server) -> ServerLock:
+    known = server.package_version
+    lock = ServerLock(definition=server.definition, package=server.package or "", takes=server.foreign)
+    if known is None or not known.version:
+        return lock
+    return attrs.evolve(lock, spec=known.spec, version=known.version, hashes=known.hashes)
 
 
 def tool_pin(wire: Mapping[str, Any]) -> ToolPin:

@@ -16,6 +16,7 @@ from octoc.compiler.emit.assemble import assemble
 from octoc.compiler.emit.paths import bundle_target, way_to_workspace
 from octoc.compiler.emit.strictness import is_withheld
 from octoc.compiler.lock.compare import LockChange, changes
+from octoc.compiler.lock.conflict import has_conflict
 from octoc.compiler.lock.content import LockContent, content_of
 from octoc.compiler.lock.executable import with_bits_of
 from octoc.compiler.lock.inputs import inputs_digest
@@ -49,7 +50,8 @@ class _UnusableLockError(Exception):  # tells the stage that the reason was repo
 def lock(build: Build, context: Context) -> Build:
     """Write `octoc.lock` where it differs from what was built, and fill `locked` with what changed.
 
-    With `context.locked` nothing is written, and each difference is an error. A folder without an `octoc.toml` gets no
+    With `context.locked` nothing is written, and each difference is an error. With `context.frozen` the lock must be
+    there, and is neither compared nor written. A folder without an `octoc.toml` gets no
     lock. Where errors withhold the bundle, the old lock stays, too: it describes the old bundle.
     """
     plugins = _plugins(build.settings, context)
@@ -67,7 +69,7 @@ def lock(build: Build, context: Context) -> Build:
 
 def _locked(build: Build, content: LockContent, locked: Locked, context: Context) -> Locked:
     if not (context.root / WORKSPACE_FILE).is_file():
-        if context.locked:
+        if context.locked or context.frozen:
             help_ = "run `octoc init`, then `octoc build`"
             context.sink.report(LOCK_MISSING, "a folder without an `octoc.toml` has no lock to keep to", help=help_)
         return attrs.evolve(locked, is_stale=context.locked)
@@ -81,6 +83,8 @@ def _locked(build: Build, content: LockContent, locked: Locked, context: Context
         content = with_bits_of(old, content, context.root)
     locked = attrs.evolve(locked, text=text_of(content))
     found = () if old is None else changes(old, content)
+    if context.frozen:
+        return attrs.evolve(locked, text="")
     if context.locked:
         if has_failed(context):  # what the encoder gives is missing, and the lock is not why
             return attrs.evolve(locked, is_stale=True)
@@ -128,7 +132,7 @@ def _read(path: Path, context: Context) -> LockContent | None:
     """
     whole = Span(file=LOCK_FILE)
     if not os.path.lexists(path):
-        if not context.locked:
+        if not (context.locked or context.frozen):
             return None
         help_ = "run `octoc build`, and commit it"
         context.sink.report(LOCK_MISSING, f"there is no `{LOCK_FILE}` to keep to", help=help_)
@@ -143,13 +147,15 @@ def _read(path: Path, context: Context) -> LockContent | None:
         text = decode(data, LOCK_FILE, reading)
         if text is None:
             raise BundleError(reading.diagnostics[0].message)
+        if has_conflict(text, context.sink):
+            raise _UnusableLockError
         return parse(text)
     except NewerLockError as newer:
         message = f"`{LOCK_FILE}` has format {newer.version}, and this octoc reads 1: a newer octoc wrote it"
         context.sink.report(LOCK_NEWER, message, at=whole, help="upgrade octoc, or delete the lock and build again")
     except BundleError as error:
         reason = str(error).splitlines()[0]
-        if not context.locked:
+        if not (context.locked or context.frozen):
             message = f"`{LOCK_FILE}` could not be read, so what changed is not known, and it is written anew: {reason}"
             context.sink.report(LOCK_UNREADABLE, message, at=whole, severity=Severity.WARNING)
             return None

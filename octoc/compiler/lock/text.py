@@ -71,8 +71,8 @@ def _table(path: tuple[str, ...], table: Mapping[str, Any]) -> Iterator[str]:
     lines = {key: value for key, value in table.items() if not isinstance(value, Mapping)}
     if path and lines:
         yield f"\n[{'.'.join(_key(part) for part in path)}]\n"
-    # The version comes first, where a reader of the file looks.
-    for key in sorted(lines, key=lambda key: (key != "version", key != "revision", key)):
+    # The format's version comes first, where a reader of the file looks.
+    for key in sorted(lines, key=lambda key: (bool(path) or key != "version", bool(path) or key != "revision", key)):
         yield f"{_key(key)} = {_value(lines[key])}\n"
     for key in sorted(table.keys() - lines.keys()):
         yield from _table((*path, key), table[key])

@@ -41,16 +41,19 @@ class LiveServers(Generic[S]):
         self,
         take: Callable[[S, Answer], None],
         progress: Callable[[str, int, int], None],
-        waiting: dict[str, None],
+        waiting: dict[str, float],
     ) -> None:
-        """Call `take` with each server's answer as it arrives; `waiting` has those that have not answered yet."""
+        """Call `take` with each server's answer as it arrives.
+
+        `waiting` has those that have not answered yet, with the loop's time at their start; `take` still finds its own.
+        """
         free = asyncio.Semaphore(AT_ONCE)
         done = 0
 
         async def one(server: S) -> None:
             nonlocal done
             async with free:
-                waiting[server.name] = None
+                waiting[server.name] = asyncio.get_running_loop().time()
                 show()
                 take(server, await pin_live(server, self.plugins, self.folder, production=self.production))
                 del waiting[server.name]

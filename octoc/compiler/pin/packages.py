@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 import attrs
 
@@ -149,7 +150,12 @@ def package_of(command: str, args: Sequence[str]) -> Package | None:
 
 def fetched_by(command: str, args: Sequence[str]) -> Package | None:
     """Return what `package_of` does, and also a repository that is fetched by git: its URL and the revision."""
-    return _package([command, *args], 0)
+    return _fetched((command, *args))
+
+
+@lru_cache(maxsize=256)
+def _fetched(words: tuple[str, ...]) -> Package | None:
+    return _package(words, 0)
 
 
 def _package(words: Sequence[str], depth: int) -> Package | None:

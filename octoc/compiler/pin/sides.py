@@ -14,7 +14,7 @@ from octoc.compiler.pin.snapshots import FOLDER, listing_of_snapshot, snapshot_f
 from octoc.compiler.workspace.files import regular_bytes
 from octoc.compiler.workspace.git import Repository
 from octoc.compiler.workspace.paths import LOCK_FILE
-from octoc.pins.sides import AgentReach, Record, Side, records_of
+from octoc.pins.sides import AgentReach, Part, Record, Side, records_of
 from octoc.results import ServerListing
 
 
@@ -86,13 +86,15 @@ def _is_pinned(listing: ServerListing, pins: SnapshotLock) -> bool:
     return tools == {name: pin.digest for name, pin in pins.tools.items()} and offers == dict(pins.offers)
 
 
-def _routing(lock: LockContent) -> dict[str, str]:
-    found = {f"capability `{name}`": provider for name, provider in lock.providers.items()}
-    found |= {f"tap `{name}`": tap.digest for name, tap in lock.taps.items()}
+def _routing(lock: LockContent) -> dict[str, dict[str, Part]]:
+    found: dict[str, dict[str, Part]] = {
+        f"capability `{name}`": {"provider": provider} for name, provider in lock.providers.items()
+    }
+    found |= {f"tap `{name}`": {"files": tap.digest} for name, tap in lock.taps.items()}
     if lock.encoder is not None:
-        found["encoder"] = lock.encoder.identity
+        found["encoder"] = {"name": lock.encoder.name, "vectors": lock.encoder.identity}
     if lock.gate is not None:
-        found["gate"] = sha256_hex(canonical_json([lock.gate.kind, lock.gate.background, dict(lock.gate.texts)]))
+        found["gate"] = {"kind": lock.gate.kind, "background": lock.gate.background, **lock.gate.texts}
     if lock.search is not None:
-        found["search index"] = lock.search.tool_intents
+        found["search index"] = {"tool intents": lock.search.tool_intents}
     return found

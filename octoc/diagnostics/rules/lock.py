@@ -11,6 +11,13 @@ rule = partial(Rule, scope=Scope.BUILD)
 
 LOCK_MISSING = rule("OCT501", "lock-missing", "`octoc build --locked` needs `octoc.lock`, which does not exist.")
 LOCK_UNREADABLE = rule("OCT502", "lock-unreadable", "`octoc.lock` cannot be read as a lock.")
+LOCK_CONFLICT = rule("OCT772", "lock-conflict", "`octoc.lock` has the marks of a merge that was not resolved.")
+PACKAGE_CHANGED = rule(
+    "OCT775", "package-changed", "A registry has other files of a locked version than `octoc.lock` has hashes of."
+)
+NOT_IN_LOCK = rule(
+    "OCT787", "package-not-locked", "`octoc build --frozen` needs the version of a package that `octoc.lock` lacks."
+)
 LOCK_NEWER = rule("OCT503", "lock-format-newer", "`octoc.lock` has a newer format than this octoc reads.")
 STALE_TAP = rule("OCT504", "lock-stale-tap", "A tap was added, removed, moved or changed since the lock was written.")
 STALE_FILE = rule(

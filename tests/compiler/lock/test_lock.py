@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import octoc.compiler.index.tool_intents
+from octoc.compiler.checkup.check import check_workspace
 from octoc.compiler.context import Context
 from octoc.compiler.lock.content import (
     REVISION,
@@ -397,7 +398,6 @@ def test_a_newer_revision_is_read_and_kept(tmp_path: Path, products: ProductsMak
 @pytest.mark.parametrize(
     "data",
     [
-        b"<<<<<<< HEAD\n",
         b"",
         b"\xff\xfe",
         b"version = '1'\n",
@@ -405,7 +405,7 @@ def test_a_newer_revision_is_read_and_kept(tmp_path: Path, products: ProductsMak
         b"version = 1\nsettings = 3\n",
         b"a=" + b"[" * 9999,
     ],
-    ids=["conflict", "empty", "binary", "version", "no settings", "settings", "deep"],
+    ids=["empty", "binary", "version", "no settings", "settings", "deep"],
 )
 def test_a_broken_lock_is_a_diagnostic(
     tmp_path: Path, products: ProductsMaker, context_of: ContextMaker, data: bytes
@@ -421,6 +421,25 @@ def test_a_broken_lock_is_a_diagnostic(
     written = lock(products(tmp_path), context).locked
     assert [(found.rule.code, found.severity) for found in context.sink.diagnostics] == [("OCT502", Severity.WARNING)]
     assert path.read_text() == written.text
+
+
+def test_a_merge_that_was_not_resolved_names_the_way_out(
+    tmp_path: Path, products: ProductsMaker, context_of: ContextMaker
+) -> None:
+    """The marks of a merge are an error at their line, and no build writes over them."""
+    path = tmp_path / "octoc.lock"
+    data = b"version = 1\r\n<<<<<<< HEAD\r\n=======\r\n>>>>>>> main\r\n"
+    for locked in (True, False):
+        path.write_bytes(data)
+        context = context_of(tmp_path, locked=locked)
+        lock(products(tmp_path), context)
+        (found,) = context.sink.diagnostics
+        assert (found.rule.code, found.severity, found.span and found.span.line) == ("OCT772", Severity.ERROR, 2)
+        assert found.help is not None
+        assert "`git checkout --theirs octoc.lock`" in found.help
+        assert path.read_bytes() == data
+    (tmp_path / "octoc.toml").write_text('[workspace]\nname = "a"\n')
+    assert [found.rule.code for found in check_workspace(tmp_path).diagnostics] == ["OCT772"]
 
 
 def test_a_lock_that_cannot_be_written_is_a_diagnostic(

@@ -22,6 +22,7 @@ from octoc.installation import install_command
 from octoc.plugin import Transport, hookimpl
 from octoc.plugin.manager import Plugins, plugins_of
 from octoc.results import ListedTool, ServerListing
+from octoc.testing import stdio_script
 from octoc_transport_mcp import McpTransport
 
 DUMP = Place(file="dump.json")
@@ -121,23 +122,10 @@ def test_a_transport_that_breaks_is_a_reason(tmp_path: Path) -> None:
     assert not refused.needs
 
 
-NAMES = """
-import json, sys
-for line in sys.stdin:
-    m = json.loads(line)
-    result = {
-        "initialize": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
-                       "serverInfo": {"name": "names", "version": "1"}},
-        "tools/list": {"tools": [
-            {"name": "null", "inputSchema": None},
-            *({"name": name, "inputSchema": {"type": "object"}} for name in ["ok", " ", "ok"]),
-            {"inputSchema": {"type": "object"}},
-        ]},
-    }.get(m["method"])
-    if "id" in m:
-        body = {"result": result} if result else {"error": {"code": -32601, "message": "no"}}
-        print(json.dumps({"jsonrpc": "2.0", "id": m["id"], **body}), flush=True)
-"""
+NAMES = stdio_script("""
+def tools():
+    return [{"name": "null", "inputSchema": None}, "ok", " ", "ok", {"inputSchema": {"type": "object"}}]
+""")
 
 
 def test_a_tool_that_cannot_be_used_stands_in_the_snapshot_as_left_out(tmp_path: Path) -> None:
@@ -166,22 +154,16 @@ def test_without_a_transport_the_package_is_named(tmp_path: Path) -> None:
     assert install_command("octoc-transport-mcp") in str(pinned(server("x", "cat"), tmp_path, {}, Nothing()))
 
 
-ECHO = """
-import json, os, sys
-for line in sys.stdin:
-    m = json.loads(line)
-    result = {
-        "initialize": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
-                       "serverInfo": {"name": "echo", "version": os.environ["KEY"]},
-                       "instructions": "key " + os.environ["KEY"] + " file " + os.environ["FROM_FILE"]},
-        "tools/list": {"tools": [{"name": "t",
-                                  "description": "for " + os.environ["KEY"] + " and " + os.environ["SHORT"],
-                                  "inputSchema": {"type": "object", "default": {"k": [os.environ["KEY"]]}}}]},
-    }.get(m["method"])
-    if "id" in m:
-        body = {"result": result} if result else {"error": {"code": -32601, "message": "no"}}
-        print(json.dumps({"jsonrpc": "2.0", "id": m["id"], **body}), flush=True)
-"""
+ECHO = stdio_script("""
+key = os.environ["KEY"]
+hello["serverInfo"] = {"name": "echo", "version": key}
+hello["instructions"] = f"key {key} file " + os.environ["FROM_FILE"]
+
+
+def tools():
+    schema = {"type": "object", "default": {"k": [key]}}
+    return [{"name": "t", "description": f"for {key} and " + os.environ["SHORT"], "inputSchema": schema}]
+""")
 
 
 def test_no_resolved_value_lands_in_a_snapshot(tmp_path: Path) -> None:
