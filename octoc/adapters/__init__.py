@@ -4,7 +4,8 @@ The host opens a session with `Runtime.session(agent, name=…, tenant=…, user
 gives that to the adapter. The session's caller goes with every call. An adapter has to do this, and no more:
 
 1. Tools. Before each request to the model, show `Conversation.tools()` as the framework's tools, with name, description
-   and JSON schema unchanged. The list may differ from request to request, so an adapter keeps nothing of it.
+   and JSON schema unchanged, and `annotations` where the framework has a place for what no model reads. The list may
+   differ from request to request, so an adapter keeps nothing of it.
 2. A turn. Before it reads the tools for a request, call `Conversation.take(messages, format)`, or `take_text` where the
    framework hands over only the user's text. octoc routes a new message of the user, activates capabilities and evicts
    others; `Turn` reports it, also to the host's `on_turn`. `take` routes no message twice.

@@ -22,6 +22,7 @@ from octoc.adapters.history import (
     text_of,
     with_texts_after,
 )
+from octoc.formats.own_tools import FIND_TOOLS, READ_RESULT
 from octoc.runtime.history import Message, shape_of
 from octoc.runtime.tools.parallel_calls import call_all
 
@@ -32,6 +33,17 @@ if TYPE_CHECKING:
     from octoc.runtime import Pruner, Routing, Session, UsedSkill
 
 logger = logging.getLogger("octoc.adapters")
+
+_READ_ONLY = frozenset({FIND_TOOLS, READ_RESULT})
+"""octoc's own tools that change nothing."""
+_ANNOTATIONS = {
+    "title": str,
+    "readOnlyHint": bool,
+    "destructiveHint": bool,
+    "idempotentHint": bool,
+    "openWorldHint": bool,
+}
+"""The annotations of MCP, and their types."""
 
 
 @attrs.frozen(kw_only=True)
@@ -56,11 +68,18 @@ class Turn:
 
 @attrs.frozen(kw_only=True)
 class AdapterTool:
-    """A tool that the model may call now. `parameters` is its JSON schema, an object that the adapter may change."""
+    """A tool that the model may call now.
+
+    Args:
+        parameters: its JSON schema, an object that the adapter may change.
+        annotations: what its server says of it, with MCP's keys (`title`, `readOnlyHint`, `destructiveHint`,
+            `idempotentHint`, `openWorldHint`). They are hints, and no model reads them.
+    """
 
     name: str
     description: str
     parameters: dict[str, Any]
+    annotations: Mapping[str, Any] = attrs.field(factory=dict)
     conversation: Conversation = attrs.field(eq=False, repr=False)
 
     async def call(self, arguments: Any = None, *, caller: Caller | None = None) -> CallAnswer:
@@ -115,7 +134,28 @@ class Conversation:
         block = self.session.tools(self._tool_format)
         if self._tool_format == "gemini":
             block = [tool for one in block for tool in one["functionDeclarations"]]
-        return tuple(_tool(tool.get("function", tool), self) for tool in block)
+        return tuple(self._tool(tool.get("function", tool)) for tool in block)
+
+    def _tool(self, shown: Mapping[str, Any]) -> AdapterTool:
+        schema = next((shown[key] for key in ("inputSchema", "input_schema", "parameters") if shown.get(key)), None)
+        return AdapterTool(
+            name=shown["name"],
+            description=shown.get("description", ""),
+            parameters=schema or {"type": "object", "properties": {}},
+            annotations=self._annotations(shown["name"]),
+            conversation=self,
+        )
+
+    def _annotations(self, name: str) -> Mapping[str, Any]:
+        if name in _READ_ONLY:
+            return {"readOnlyHint": True}
+        state = self.session.state
+        index = state.tools.names().resolve(name)
+        annotations = state.loaded.catalog.shared_wire(index).get("annotations") if isinstance(index, int) else None
+        if not isinstance(annotations, Mapping):
+            return {}
+        # A server may write anything here, and a framework that checks it would refuse the whole list of tools.
+        return {key: annotations[key] for key, kind in _ANNOTATIONS.items() if isinstance(annotations.get(key), kind)}
 
     async def take(self, messages: Sequence[Message], format: str | None = None) -> Turn | None:  # noqa: A002  # the field's word
         """Route what the user said after the model's last message; None if there is nothing new.
@@ -232,13 +272,3 @@ class Conversation:
         before = converted(messages, to_neutral)
         done = await self.shorten(before, format)
         return attrs.evolve(done, messages=converted_back(done.messages, before, to_native))
-
-
-def _tool(shown: Mapping[str, Any], conversation: Conversation) -> AdapterTool:
-    schema = next((shown[key] for key in ("inputSchema", "input_schema", "parameters") if shown.get(key)), None)
-    return AdapterTool(
-        name=shown["name"],
-        description=shown.get("description", ""),
-        parameters=schema or {"type": "object", "properties": {}},
-        conversation=conversation,
-    )

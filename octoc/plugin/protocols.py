@@ -300,6 +300,7 @@ class PythonTool:
             `deep_research`, `project`. Other agents do not have it, and in production only those with a grant. Empty:
             agents have it as the tools of other servers.
         timeout_s: how long a call may take, where octoc.toml sets nothing for the tool; None is as for the server.
+        annotations: what the tool says of itself, with MCP's keys (`readOnlyHint` and so on).
     """
 
     name: str
@@ -308,6 +309,7 @@ class PythonTool:
     handler: Callable[[Mapping[str, Any]], Any | Awaitable[Any]] = attrs.field(repr=False)
     direct_for: tuple[AgentRole, ...] = ()
     timeout_s: float | None = None
+    annotations: Mapping[str, Any] = attrs.field(factory=dict)
 
     @property
     def listed(self) -> ListedTool:
@@ -315,6 +317,8 @@ class PythonTool:
         from octoc.results import ListedTool
 
         wire = {"name": self.name, "description": self.description, "inputSchema": self.input_schema}
+        if self.annotations:
+            wire["annotations"] = self.annotations
         return ListedTool(name=self.name, description=self.description, wire=wire)
 
 

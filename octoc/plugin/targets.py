@@ -12,8 +12,8 @@ from octoc.bundle.model import ServerDefinition
 from octoc.credentials import is_secret_name
 from octoc.lists import name_list
 from octoc.plugin.protocols import PluginError, ServerTarget
-from octoc.plugin.small_files import UnreadableFileError, small_text
 from octoc.references import Lookup, builtins_of, expand, find_references
+from octoc.small_files import UnreadableFileError, small_text
 from octoc.transport_kinds import STANDARD, TransportKind
 
 

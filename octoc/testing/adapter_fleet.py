@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,9 +16,19 @@ from typing import Any, ClassVar
 
 import attrs
 
-from octoc.plugin import ContentPart, PythonTool, ServerTarget, ToolResult, current_caller, hookimpl, plugins_of
+from octoc.plugin import (
+    ContentPart,
+    Explainer,
+    PythonTool,
+    ServerTarget,
+    ToolResult,
+    current_caller,
+    hookimpl,
+    plugins_of,
+)
 from octoc.runtime import Runtime, Session
 
+_EXAMPLE_LINES = 40
 _FORECAST = {"city": "Oslo", "days": [{"day": 1, "degrees": -3}, {"day": 2, "degrees": 1}]}
 _PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
@@ -51,7 +62,12 @@ class _Tools:
                     _tool(
                         "read_note", "Reads a note by its name", lambda given: f"{given['name']}: tea at four", "name"
                     ),
-                    _tool("whoami", "Tells who calls", lambda _: f"{current_caller().tenant}/{current_caller().user}"),
+                    attrs.evolve(
+                        _tool(
+                            "whoami", "Tells who calls", lambda _: f"{current_caller().tenant}/{current_caller().user}"
+                        ),
+                        annotations={**AdapterFleet.ANNOTATIONS, "idempotentHint": "perhaps"},
+                    ),
                     _tool("report", "Writes the yearly report", lambda _: "\n".join(_report())),
                     _tool("refuse", "Always fails", _refuse),
                     _tool("meet", "Waits until both callers have called", self._meet, "name"),
@@ -80,7 +96,8 @@ class AdapterFleet:
 
     `WEATHER_MESSAGE` activates the capability `weather` with the tool `sky__forecast`, whose structured content is
     `FORECAST`. `INVOICES_MESSAGE` then activates `invoices` with `ledger__list_invoices`, and evicts `weather`. The
-    agent always has the tools of the server `desk`: `desk__report` has `REPORT_LINES` lines, which are cut.
+    agent always has the tools of the server `desk`: `desk__report` has `REPORT_LINES` lines, which are cut, and
+    `desk__whoami` has `ANNOTATIONS`.
     `find_tools` finds those of `archive`.
     """
 
@@ -88,6 +105,7 @@ class AdapterFleet:
     TENANT: ClassVar = "acme"
     USER: ClassVar = "u1"
     REPORT_LINES: ClassVar = 2_000
+    ANNOTATIONS: ClassVar[Mapping[str, Any]] = {"title": "Who calls", "readOnlyHint": True}
     FORECAST: ClassVar[Mapping[str, Any]] = _FORECAST
     WEATHER_MESSAGE: ClassVar = "what will the weather be in Oslo tomorrow?"
     INVOICES_MESSAGE: ClassVar = "which customer invoices are still unpaid this month?"
@@ -103,13 +121,23 @@ class AdapterFleet:
         """Return the fleet that `build_adapter_fleet` wrote to a folder."""
         return cls(bundle=folder / "fleet.octoc", **json.loads((folder / "bill.json").read_text(encoding="utf-8")))
 
-    def open(self) -> Runtime:
-        """Open the bundle with the tools of its servers."""
-        return Runtime.open(self.bundle, plugins=plugins_of(_Tools()))
+    def open(self, **options: Any) -> Runtime:
+        """Open the bundle with the tools of its servers; the options are those of `Runtime.open`."""
+        return Runtime.open(self.bundle, plugins=plugins_of(_Tools()), **options)
 
     def session(self, runtime: Runtime) -> Session:
         """Begin a conversation of `AGENT`, for `TENANT` and `USER`."""
         return runtime.session(self.AGENT, name="chat-7", tenant=self.TENANT, user=self.USER)
+
+    def failed_call(self, explain: Explainer) -> str:
+        """Return what the model reads of a failed call of `desk__refuse`, which `explain` explains."""
+
+        async def call() -> str:
+            async with self.open(explain=explain) as runtime:
+                outcome = await self.session(runtime).call("desk__refuse", {})
+                return outcome.text
+
+        return asyncio.run(call())
 
     def empty_tool_tokens(self) -> int:
         """Return what `octoc build` counts for a tool without a name, a description and properties."""
@@ -142,6 +170,17 @@ def build_adapter_fleet(folder: Path) -> AdapterFleet:
     (folder / "fleet.octoc").write_bytes(outcome.bundle.read_bytes())
     (folder / "bill.json").write_text(json.dumps(bill), encoding="utf-8")
     return AdapterFleet.in_folder(folder)
+
+
+def page_examples(page: str) -> dict[str, Any]:
+    """Run the Python examples of a page's text, and return what they define. The first has 40 lines at most."""
+    examples = re.findall(r"```python.*?\n(.*?)```", page, re.DOTALL)
+    if len(examples[0].splitlines()) > _EXAMPLE_LINES:
+        raise AssertionError(f"the first example has more than {_EXAMPLE_LINES} lines")
+    defined: dict[str, Any] = {"__name__": "page"}
+    for example in examples:
+        exec(compile(example, "page", "exec", dont_inherit=True), defined)  # noqa: S102  # the project's own page
+    return defined
 
 
 _WEATHER = (

@@ -63,6 +63,19 @@ def test_a_tool_is_the_same_in_each_format(adapter_fleet: AdapterFleet, tool_for
     talk(adapter_fleet, script, tool_format=tool_format)
 
 
+def test_annotations_are_kept(adapter_fleet: AdapterFleet) -> None:
+    """A tool has those annotations of its server that MCP knows, in each format; octoc's own searches only read."""
+
+    async def script(conversation: Conversation) -> None:
+        tools = {tool.name: tool.annotations for tool in conversation.tools()}
+        assert tools["desk__whoami"] == AdapterFleet.ANNOTATIONS
+        assert tools["find_tools"] == tools["read_result"] == {"readOnlyHint": True}
+        assert tools["desk__report"] == tools["call_mcp_tool"] == {}
+
+    for tool_format in ("mcp", "openai-responses"):
+        talk(adapter_fleet, script, tool_format=tool_format)
+
+
 def test_a_message_activates_and_evicts(adapter_fleet: AdapterFleet) -> None:
     """A message's tools are there for the next request, the least recently used capability is gone, the host knows."""
     turns: list[Turn] = []

@@ -11,7 +11,6 @@ from mcp.server import Server
 from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, Tool
 
 from octoc.adapters import AdapterTool, Conversation
-from octoc.runtime import FIND_TOOLS, READ_RESULT
 
 ALWAYS_LOAD = "anthropic/alwaysLoad"
 """The key of a tool's `_meta` that keeps it out of Claude Code's own search for tools: octoc has chosen already."""
@@ -29,10 +28,15 @@ def mcp_server(
     The SDK's `create_sdk_mcp_server` takes a fixed list of tools; this server lists those of the moment.
 
     Args:
-        read_only: names of tools that only read, with `*`. Claude Code runs calls of other tools one after another.
+        read_only: names of tools that only read, with `*`, besides those whose annotations say so. Claude Code runs
+            calls of other tools one after another.
         on_listed: gets the tools whenever Claude Code lists them.
     """
-    patterns = (FIND_TOOLS, READ_RESULT, *read_only)
+    patterns = tuple(read_only)
+
+    def annotations(tool: AdapterTool) -> dict[str, Any]:
+        is_named = any(fnmatchcase(tool.name, pattern) for pattern in patterns)
+        return {**tool.annotations, **({"readOnlyHint": True} if is_named else {})}
 
     async def listed(_context: Any, _params: Any) -> ListToolsResult:
         tools = conversation.tools()
@@ -42,7 +46,7 @@ def mcp_server(
                 "name": tool.name,
                 "description": tool.description,
                 "inputSchema": tool.parameters,
-                "annotations": {"readOnlyHint": any(fnmatchcase(tool.name, pattern) for pattern in patterns)},
+                "annotations": annotations(tool),
                 "_meta": {ALWAYS_LOAD: True},
             })
             for tool in tools

@@ -17,8 +17,8 @@ Step = str | Sequence[tuple[str, Mapping[str, Any]]] | Callable[[Any], Any]
 class MessagesApi:
     """The stand-in. `requests` has the bodies of the agent's requests, in order.
 
-    Claude Code also asks a model for titles and the like, without octoc's tools: those requests get a text, and are
-    not kept.
+    Claude Code also asks a model for titles and the like, without octoc's tools: those requests get what `other`
+    returns for their body, and are not kept.
     """
 
     def __init__(self, prefix: str) -> None:
@@ -28,6 +28,7 @@ class MessagesApi:
         self._prefix = prefix
         self._steps: Iterator[Step] = iter(())
         self._numbers = 0
+        self.other: Callable[[Any], str] = lambda _: "ok"
 
     def play(self, *steps: Step) -> None:
         """Set what the model answers from now on, a step for each request."""
@@ -36,7 +37,7 @@ class MessagesApi:
     def answer(self, body: Any) -> list[dict[str, Any]]:
         """Return the content of the answer to a request."""
         if not self.tools(body):
-            return [{"type": "text", "text": "ok"}]
+            return [{"type": "text", "text": self.other(body)}]
         self.requests.append(body)
         step = next(self._steps, "the script is over")
         step = step(body) if callable(step) else step

@@ -27,8 +27,10 @@ from octoc.adapters import Conversation
 from octoc.runtime import Runtime
 from octoc.testing import AdapterFleet
 from octoc_claude_agent import ClaudeAgent
+from octoc_explain import ModelExplainer
 
-PAGE = (Path(__file__).resolve().parents[3] / "docs" / "claude-agent.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+PAGE = (DOCS / "claude-agent.md").read_text(encoding="utf-8")
 PREFIX = "mcp__octoc__"
 
 
@@ -102,6 +104,41 @@ def test_a_message_activates_and_the_next_one_evicts(api: Any, talk: Callable[..
     assert "No such tool available" in text_of(refused)
 
 
+def test_tools_are_listed_until_claude_code_knows_them(adapter_fleet: AdapterFleet) -> None:
+    """A message waits until Claude Code is connected, and has it list again what it missed."""
+    done: list[Any] = []
+    conversation: Any = None
+
+    class SlowClient:
+        """Connects late, and has missed the first change."""
+
+        states: Any = iter(["pending", "connected", "connected", "connected", "connected"])
+
+        async def get_mcp_status(self) -> Any:
+            known = conversation.tools() if done.count(True) == 2 else ()
+            tools = [{"name": tool.name} for tool in known]
+            return {"mcpServers": [{"name": "octoc", "status": next(self.states), "tools": tools}]}
+
+        async def toggle_mcp_server(self, _: str, *, enabled: bool) -> None:
+            done.append(enabled)
+
+        async def query(self, text: str) -> None:
+            done.append(text)
+
+    async def scenario() -> None:
+        nonlocal conversation
+        async with adapter_fleet.open() as runtime:
+            conversation = Conversation(adapter_fleet.session(runtime))
+            agent = ClaudeAgent(conversation)
+            agent._note_listed(conversation.tools())
+            client: Any = SlowClient()
+            await agent.query(client, AdapterFleet.WEATHER_MESSAGE)
+            assert next(client.states, None) is None
+
+    asyncio.run(scenario())
+    assert done == [False, True, False, True, AdapterFleet.WEATHER_MESSAGE]
+
+
 def test_a_capability_that_the_model_enables_is_there_with_the_next_message(
     api: Any, talk: Callable[..., list[Any]]
 ) -> None:
@@ -153,6 +190,23 @@ def test_calls_of_one_turn_run_at_the_same_time(api: Any, talk: Callable[..., li
     api.play([("desk__meet", {"name": "a"}), ("desk__meet", {"name": "b"})], "done")
     talk("hello")
     assert [text_of(result) for result in api.results(1)] == ["a met 2", "b met 2"]
+
+
+def test_annotations_arrive(adapter_fleet: AdapterFleet, api: Any, options: ClaudeAgentOptions) -> None:
+    """Claude Code knows which tools only read: by their servers' annotations, and by the names that the host gives."""
+    api.play("done")
+
+    async def scenario() -> Any:
+        async with adapter_fleet.open() as runtime:
+            agent = ClaudeAgent(Conversation(adapter_fleet.session(runtime)), read_only=["desk__m*"])
+            async with ClaudeSDKClient(agent.options(options)) as client:
+                await agent.query(client, "hello")
+                assert [message async for message in client.receive_response()]
+                return await client.get_mcp_status()
+
+    (server,) = asyncio.run(scenario())["mcpServers"]
+    reading = [tool["name"] for tool in server["tools"] if tool["annotations"].get("readOnly")]
+    assert reading == ["find_tools", "read_result", "desk__whoami", "desk__meet"]
 
 
 def test_tenant_and_user_arrive(api: Any, talk: Callable[..., list[Any]]) -> None:
@@ -237,6 +291,21 @@ def test_the_pages_agent_answers(
         "Two are unpaid.",
     ]
     assert "activated ('invoices',), evicted ('weather',)" in out
+
+
+def test_a_model_explains_a_failure(
+    adapter_fleet: AdapterFleet, api: Any, options: ClaudeAgentOptions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page's function asks `claude`, and its answer is what the agent reads of the failure."""
+    for name, value in options.env.items():
+        monkeypatch.setenv(name, value)
+    api.other = lambda _: "The archive opens at nine."
+    page = (DOCS / "explain.md").read_text(encoding="utf-8")
+    (code,) = (code for code in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "claude_agent_sdk" in code)
+    defined: dict[str, Any] = {}
+    exec(code, defined)  # noqa: S102  # the project's own page
+    explainer = ModelExplainer(defined["ask"], seconds=60)
+    assert adapter_fleet.failed_call(explainer) == "[Tool error] The archive opens at nine."
 
 
 def test_servers_in_a_file_are_refused(adapter_fleet: AdapterFleet) -> None:

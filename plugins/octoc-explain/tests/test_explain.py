@@ -15,6 +15,7 @@ import attrs
 import pytest
 
 import octoc_explain
+from octoc.cli import main
 from octoc.plugin import FailedCall, PythonTool, plugins_of
 from octoc.runtime import Runtime
 from octoc.testing import InProcessPlugin, WorkspaceBuilder
@@ -122,6 +123,27 @@ def test_an_endpoint_explains_to_workers(call: Call, endpoint: Endpoint, monkeyp
         "small",
     )
     assert [message["role"] for message in body["messages"]] == ["system", "user"]
+
+
+def test_a_call_from_the_command_line_shows_the_explanation(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`octoc call --agent` prints what failed, and what the model reads instead."""
+    lost = PythonTool(name="lose", description="Loses", input_schema={"type": "object"}, handler=str)
+    workspace = WorkspaceBuilder(tmp_path, plugins={"use": ["transport-mcp", "explain"]}).server(
+        "s", "/no/such/program"
+    )
+    workspace.snapshot("s", [lost]).agent("a", type="worker", tools=["s/*"])
+    assert workspace.build().bundle is not None
+    _configure(monkeypatch, endpoint)
+    call = ("call", "--workspace", str(tmp_path), "--agent", "a", "s/lose")
+    assert main(call) == 1
+    shown = capsys.readouterr().err
+    assert "error: connect_failed: " in shown
+    assert "the model reads: [Tool error] The server went away. Try again." in shown
+    assert main((*call, "--json")) == 1
+    failure = json.loads(capsys.readouterr().out)["failure"]
+    assert failure["text"] == "[Tool error] The server went away. Try again."
 
 
 def test_types_of_agents_are_a_setting(call: Call, endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:

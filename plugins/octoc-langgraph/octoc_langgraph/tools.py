@@ -11,7 +11,7 @@ from octoc.adapters import AdapterTool, CallAnswer, Conversation
 
 
 class OctocTool(BaseTool):
-    """A tool of a conversation, called with `ainvoke`.
+    """A tool of a conversation, called with `ainvoke`. Its `metadata` has the annotations of its server.
 
     The `artifact` of its `ToolMessage` is `CallAnswer.data`: structured content, handle and kind of failure. A failed
     call is a message with `status="error"`.
@@ -27,6 +27,7 @@ class OctocTool(BaseTool):
             name=tool.name,
             description=tool.description,
             args_schema=tool.parameters,
+            metadata={**tool.annotations} or None,
             conversation=tool.conversation,
         )
 

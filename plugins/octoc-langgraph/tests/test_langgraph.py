@@ -22,10 +22,12 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from octoc.adapters import AdapterTool, Conversation, Turn
 from octoc.runtime import SlidingWindow
-from octoc.testing import AdapterFleet
-from octoc_langgraph import OctocMiddleware, OctocTool, pre_model_node
+from octoc.testing import AdapterFleet, page_examples
+from octoc_explain import ModelExplainer
+from octoc_langgraph import OctocMiddleware, OctocTool, pre_model_node, tools
 
-PAGE = (Path(__file__).resolve().parents[3] / "docs" / "langgraph.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+PAGE = (DOCS / "langgraph.md").read_text(encoding="utf-8")
 
 
 class ScriptedModel(BaseChatModel):  # type: ignore[misc]  # the library is not installed where mypy runs
@@ -256,21 +258,11 @@ def test_tools_of_the_host_stay(adapter_fleet: AdapterFleet) -> None:
     assert len(set(model.shown(0))) == len(model.shown(0))
 
 
-def page() -> dict[str, Any]:
-    """Return what the page's examples define."""
-    code = re.findall(r"```python.*?\n(.*?)```", PAGE, re.DOTALL)
-    assert len(code[0].splitlines()) <= 40
-    defined: dict[str, Any] = {"__name__": "page"}
-    for one in code:
-        exec(compile(one, "page", "exec", dont_inherit=True), defined)  # noqa: S102  # the project's own page
-    return defined
-
-
 def test_the_agent_of_the_page(
     adapter_fleet: AdapterFleet, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The complete agent answers two messages, and reports what they change."""
-    defined = page()
+    defined = page_examples(PAGE)
     model = model_of(calls(("sky__forecast", {"city": "Oslo"})), "It gets cold.", "Two.")
     messages = iter([AdapterFleet.WEATHER_MESSAGE, AdapterFleet.INVOICES_MESSAGE, ""])
     monkeypatch.setitem(defined, "init_chat_model", lambda _: model)
@@ -290,7 +282,7 @@ def test_a_graph_of_ones_own(adapter_fleet: AdapterFleet) -> None:
     model = model_of(meet, "done")
 
     async def script(conversation: Conversation) -> None:
-        graph = page()["graph_of"](conversation, model)
+        graph = page_examples(PAGE)["graph_of"](conversation, model)
         state = await graph.ainvoke({"messages": [user(AdapterFleet.WEATHER_MESSAGE)]})
         assert [message.status for message in results(state)] == ["success", "success", "error"]
         assert state["messages"][-1].content == "done"
@@ -305,7 +297,7 @@ def test_one_graph_serves_many_threads(adapter_fleet: AdapterFleet) -> None:
 
     async def run() -> None:
         async with adapter_fleet.open() as runtime:
-            agent = page()["agent_for_all"](runtime, model)
+            agent = page_examples(PAGE)["agent_for_all"](runtime, model)
             for user_name, text in (("u1", AdapterFleet.WEATHER_MESSAGE), ("u2", "hello"), ("u2", "who am I?")):
                 config = {"configurable": {"thread_id": "t", "user": user_name}}
                 state = await agent.ainvoke({"messages": [user(text)]}, config)
@@ -314,6 +306,31 @@ def test_one_graph_serves_many_threads(adapter_fleet: AdapterFleet) -> None:
     asyncio.run(run())
     assert "sky__forecast" in model.shown(0)
     assert "sky__forecast" not in model.shown(1)
+
+
+def test_annotations_are_metadata(adapter_fleet: AdapterFleet) -> None:
+    """The metadata of a tool, which callbacks get too, has the annotations of its server."""
+
+    async def script(conversation: Conversation) -> None:
+        metadata = {tool.name: tool.metadata for tool in tools(conversation)}
+        assert metadata["desk__whoami"] == AdapterFleet.ANNOTATIONS
+        assert metadata["desk__report"] is None
+
+    talk(adapter_fleet, script)
+
+
+def test_a_model_explains_a_failure(adapter_fleet: AdapterFleet, caplog: pytest.LogCaptureFixture) -> None:
+    """The page's function asks a model of LangChain; when the model fails, the failure keeps its own text."""
+    (code,) = re.findall(r"\| LangChain \| `(.*)` \|", (DOCS / "explain.md").read_text(encoding="utf-8"))
+    defined: dict[str, Any] = {"model": (model := model_of("The archive opens at nine."))}
+    exec(f"async def ask(instructions, report):\n    {code}", defined)  # noqa: S102  # the project's own page
+    explainer = ModelExplainer(defined["ask"])
+    assert adapter_fleet.failed_call(explainer) == "[Tool error] The archive opens at nine."
+    instructions, report = model.requests[0][0]
+    assert (instructions.type, report.type) == ("system", "human")
+    assert json.loads(report.content)["message"] == "the archive is closed"
+    assert "the archive is closed" in adapter_fleet.failed_call(explainer)
+    assert "was not explained: IndexError" in caplog.text
 
 
 def test_a_tool_by_itself(adapter_fleet: AdapterFleet) -> None:

@@ -14,17 +14,19 @@ import pytest
 
 pytest.importorskip("agents", reason="the Agents SDK has environments of its own: run `make adapters`")
 
-from agents import Model, ModelResponse, RunConfig, Runner, Usage, function_tool, set_tracing_disabled
+from agents import Agent, Model, ModelResponse, RunConfig, Runner, Usage, function_tool, set_tracing_disabled
 from agents.models.openai_responses import Converter
 from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
 
 from octoc.adapters import AdapterTool, Conversation, Turn
 from octoc.runtime import SlidingWindow
-from octoc.testing import AdapterFleet
+from octoc.testing import AdapterFleet, page_examples
+from octoc_explain import ModelExplainer
 from octoc_openai_agents import OctocAgent, shorten_history
 from octoc_openai_agents import function_tool as octoc_tool
 
-PAGE = (Path(__file__).resolve().parents[3] / "docs" / "openai-agents.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+PAGE = (DOCS / "openai-agents.md").read_text(encoding="utf-8")
 SHORTENED = RunConfig(call_model_input_filter=shorten_history)
 set_tracing_disabled(disabled=True)
 
@@ -275,7 +277,7 @@ def test_what_the_host_gives_the_agent_stays(adapter_fleet: AdapterFleet) -> Non
             name="a", instructions="Mine.", tools=[function_tool(own)], model=model, conversation=conversation
         )
         assert [str(one) for one in outputs(await ask(agent, "hello"))] == ["mine", "acme/u1"]
-        handed = OctocAgent.__mro__[1](name="plain", model=model)
+        handed = Agent(name="plain", model=model)
         assert (await Runner.run(handed, "hello", run_config=SHORTENED)).final_output == "plain"
 
     talk(adapter_fleet, script)
@@ -285,21 +287,11 @@ def test_what_the_host_gives_the_agent_stays(adapter_fleet: AdapterFleet) -> Non
         asyncio.run(Runner.run(OctocAgent(name="b", model=model), "hello"))
 
 
-def page() -> dict[str, Any]:
-    """Return what the page's examples define."""
-    code = re.findall(r"```python.*?\n(.*?)```", PAGE, re.DOTALL)
-    assert len(code[0].splitlines()) <= 40
-    defined: dict[str, Any] = {"__name__": "page"}
-    for one in code:
-        exec(compile(one, "page", "exec", dont_inherit=True), defined)  # noqa: S102  # the project's own page
-    return defined
-
-
 def test_the_agent_of_the_page(
     adapter_fleet: AdapterFleet, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The complete agent answers two messages, and reports what they change."""
-    defined = page()
+    defined = page_examples(PAGE)
     model = ScriptedModel([called(1, "sky__forecast", {"city": "Oslo"})], "It gets cold.", "Two.")
     messages = iter([AdapterFleet.WEATHER_MESSAGE, AdapterFleet.INVOICES_MESSAGE, ""])
     runtime = adapter_fleet.open()
@@ -313,9 +305,26 @@ def test_the_agent_of_the_page(
     assert len(model.requests[2][1]) == 5
 
 
+def test_a_model_explains_a_failure(adapter_fleet: AdapterFleet, caplog: pytest.LogCaptureFixture) -> None:
+    """The page's function asks a model of the SDK; when the model fails, the failure keeps its own text."""
+    (code,) = re.findall(r"\| OpenAI Agents \| `(.*)` \|", (DOCS / "explain.md").read_text(encoding="utf-8"))
+    model = ScriptedModel("The archive opens at nine.")
+    defined: dict[str, Any] = {"model": model, "Agent": Agent, "Runner": Runner}
+    exec(f"async def ask(instructions, report):\n    {code}", defined)  # noqa: S102  # the project's own page
+    explainer = ModelExplainer(defined["ask"])
+    assert adapter_fleet.failed_call(explainer) == "[Tool error] The archive opens at nine."
+    instructions, (report,), shown = model.requests[0]
+    assert instructions is not None
+    assert instructions.startswith("A tool call of an AI agent failed.")
+    assert json.loads(report["content"])["message"] == "the archive is closed"
+    assert shown == []
+    assert "the archive is closed" in adapter_fleet.failed_call(explainer)
+    assert "was not explained: IndexError" in caplog.text
+
+
 def test_one_agent_serves_many_threads(adapter_fleet: AdapterFleet) -> None:
     """Each thread and user has a session of its own, as the page shows."""
-    defined = page()
+    defined = page_examples(PAGE)
     model = ScriptedModel("cold", "hello", [called(1, "desk__whoami")], "done")
 
     async def run() -> None:

@@ -52,6 +52,10 @@ class OctocToolset(AbstractToolset[Any]):
     def _shown(self, tool: AdapterTool) -> ToolsetTool[Any]:
         # Not strict: a provider's strict mode would rewrite the servers' schemas, for some tools and not for others.
         definition = ToolDefinition(
-            name=tool.name, description=tool.description, parameters_json_schema=tool.parameters, strict=False
+            name=tool.name,
+            description=tool.description,
+            parameters_json_schema=tool.parameters,
+            strict=False,
+            metadata={"annotations": tool.annotations},  # where pydantic-ai's own MCP toolset has them
         )
         return ToolsetTool(toolset=self, tool_def=definition, max_retries=_MAX_RETRIES, args_validator=_ANYTHING)

@@ -34,10 +34,12 @@ from pydantic_ai.tools import Tool
 
 from octoc.adapters import Conversation
 from octoc.runtime import Runtime
-from octoc.testing import AdapterFleet
+from octoc.testing import AdapterFleet, page_examples
+from octoc_explain import ModelExplainer
 from octoc_pydantic_ai import Octoc, shortened
 
-PAGE = (Path(__file__).resolve().parents[3] / "docs" / "pydantic-ai.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+PAGE = (DOCS / "pydantic-ai.md").read_text(encoding="utf-8")
 
 
 class Script:
@@ -177,6 +179,15 @@ def test_the_agents_own_prompt_is_the_instruction(talk: Callable[..., Any]) -> N
     assert (script.infos[0].instructions or "").startswith("You are the clerk.")
 
 
+def test_annotations_are_metadata(talk: Callable[..., Any]) -> None:
+    """A tool's metadata has the annotations of its server, for filters of pydantic-ai."""
+    script = Script("done")
+    talk(script, "hello")
+    metadata = {tool.name: tool.metadata for tool in script.infos[0].function_tools}
+    assert metadata["desk__whoami"] == {"annotations": AdapterFleet.ANNOTATIONS}
+    assert metadata["desk__report"] == {"annotations": {}}
+
+
 def test_a_long_history_is_pruned_in_pairs(talk: Callable[..., Any]) -> None:
     """A request has what fits into the budget, each call with its result, and the run's own history stays whole."""
     steps = [step for number in range(12) for step in ([("desk__read_note", {"name": f"n{number}"})], f"said {number}")]
@@ -303,24 +314,16 @@ def _characters(tool: Any) -> int:
     return len(json.dumps(tool, separators=(",", ":"), ensure_ascii=False))
 
 
-def _page() -> dict[str, Any]:
-    names: dict[str, Any] = {"__name__": "page"}
-    for code in re.findall(r"```python.*?\n(.*?)```", PAGE, re.DOTALL):
-        exec(code, names)  # noqa: S102  # the project's own page
-    return names
-
-
 def test_the_pages_agent_answers(
     adapter_fleet: AdapterFleet, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The complete agent of the page, of at most 40 lines, routes, calls and answers."""
-    assert PAGE.partition("```python")[2].partition("```")[0].count("\n") <= 41
     says = iter([AdapterFleet.WEATHER_MESSAGE, AdapterFleet.INVOICES_MESSAGE, ""])
     monkeypatch.setattr("builtins.input", lambda _: next(says))
     runtime = adapter_fleet.open()
     monkeypatch.setattr(Runtime, "open", lambda _: runtime)
     script = Script([("sky__forecast", {"city": "Oslo"})], "It gets cold.", "Two are unpaid.")
-    asyncio.run(_page()["main"](script.model))
+    asyncio.run(page_examples(PAGE)["main"](script.model))
     out = capsys.readouterr().out
     assert [line for line in out.splitlines() if not line.startswith("activated")] == [
         "It gets cold.",
@@ -340,19 +343,23 @@ def test_one_agent_serves_many_conversations(adapter_fleet: AdapterFleet) -> Non
             for user in ("u1", "u2"):
                 history: list[ModelMessage] = []
                 conversation = Conversation(runtime.session(AdapterFleet.AGENT, user=user))
-                await _page()["answer"](agent, conversation, "who am I?", history)
+                await page_examples(PAGE)["answer"](agent, conversation, "who am I?", history)
                 said += [part.content for part in results(history)]
             return said
 
     assert asyncio.run(scenario()) == ["None/u1", "None/u2"]
 
 
-def test_a_model_explains_a_failure(adapter_fleet: AdapterFleet) -> None:
-    """The model of the page's explainer is asked with instructions and a report."""
-    pytest.importorskip("octoc_explain")
-    from octoc.plugin import FailedCall
-
-    script = Script("The server is down.")
-    explain = _page()["explainer_of"](script.model)
-    failed = FailedCall(server="s", tool="t", kind="timeout", message="m", arguments="{}")
-    assert asyncio.run(explain(failed)) == "The server is down."
+def test_a_model_explains_a_failure(adapter_fleet: AdapterFleet, caplog: pytest.LogCaptureFixture) -> None:
+    """The page's function asks a model of pydantic-ai; when the model fails, the failure keeps its own text."""
+    (code,) = re.findall(r"\| pydantic-ai \| `(.*)` \|", (DOCS / "explain.md").read_text(encoding="utf-8"))
+    script = Script("The archive opens at nine.")
+    defined: dict[str, Any] = {"model": script.model, "Agent": Agent}
+    exec(f"async def ask(instructions, report):\n    {code}", defined)  # noqa: S102  # the project's own page
+    explainer = ModelExplainer(defined["ask"])
+    assert adapter_fleet.failed_call(explainer) == "[Tool error] The archive opens at nine."
+    assert (script.infos[0].instructions or "").startswith("A tool call of an AI agent failed.")
+    (report,) = script.requests[0][0].parts
+    assert json.loads(str(report.content))["message"] == "the archive is closed"
+    assert "the archive is closed" in adapter_fleet.failed_call(explainer)
+    assert "was not explained: " in caplog.text
