@@ -103,14 +103,30 @@ async def _end(running: asyncio.subprocess.Process) -> None:
 
 
 def _result(status: int | None, out: str, err: str) -> ToolResult:
+    answer = _answer(out)
+    if answer is not None:
+        return ToolResult.of_text(answer[0], is_error=answer[1] or status != 0)
     if status != 0:
         parts = [out, f"[stderr] {err}" if err else "", f"[exit code: {status}]"]
         return _error("\n".join(filter(None, parts)))
-    with contextlib.suppress(ValueError):
-        answer = json.loads(out)
-        if isinstance(answer, dict) and isinstance(answer.get("result"), str):
-            return ToolResult.of_text(answer["result"], is_error=answer.get("is_error") is True)
     return ToolResult.of_text(out or "(no output)")
+
+
+def _answer(out: str) -> tuple[str, bool] | None:
+    """Return the text of Claude Code's JSON, and whether it reports an error; None for any other output.
+
+    A run that reaches a limit has `errors` in place of `result`. Source: Claude Code 2.1.330, `--output-format json`.
+    """
+    try:
+        answer = json.loads(out)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(answer, dict):
+        return None
+    text, errors = answer.get("result"), answer.get("errors")
+    if not isinstance(text, str) and isinstance(errors, list) and errors:
+        text = "\n".join(map(str, errors))
+    return (text, answer.get("is_error") is True) if isinstance(text, str) else None
 
 
 def _error(text: str) -> ToolResult:

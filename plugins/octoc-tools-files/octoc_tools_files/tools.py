@@ -24,11 +24,15 @@ from octoc_tools_files.research import ResearchTools
 from octoc_tools_files.root import AbsentError, OpenFile, PathRefusedError, Root, Signature
 from octoc_tools_files.settings import ANY_PROGRAM, FileToolSettings
 from octoc_tools_files.texts import MAX_LINES, ToolError
+from octoc_tools_files.walk import StoppedError
 
 _MAX_REMEMBERED = 10_000
 _MAX_CONTEXT = 50
+_SECONDS = 20.0
+"""How long a tool for files may take: less than octoc waits for an answer unless told."""
 _END_S = 10.0
 """How long ending a command may take, beyond its own time."""
+_READ_ONLY = frozenset({"Read", "Grep", "Glob", "ls", "read_file", "glob", "grep"})
 ROLES: tuple[AgentRole, ...] = ("supervisor", "worker")
 
 Arguments = Mapping[str, Any]
@@ -239,10 +243,14 @@ def _tool(
     timeout_s: float | None = None,
 ) -> PythonTool:
     async def handle(arguments: Arguments) -> ToolResult:
+        seconds = _SECONDS if timeout_s is None else None
         try:
-            result = await _in_thread(lambda stop: work(arguments, stop))
+            result = await _in_thread(lambda stop: work(arguments, stop), seconds)
         except ToolError as error:
             return ToolResult.of_text(str(error), is_error=True)
+        except StoppedError:
+            text = f"Error: {name} took longer than {seconds:g} s: give a smaller folder or file, or another pattern"
+            return ToolResult.of_text(text, is_error=True)
         return ToolResult.of_text(result) if isinstance(result, str) else result
 
     schema = {"type": "object", "properties": properties, "required": list(required)}
@@ -253,12 +261,17 @@ def _tool(
         handler=handle,
         direct_for=direct_for,
         timeout_s=timeout_s,
+        annotations={"readOnlyHint": True} if name in _READ_ONLY else {},
     )
 
 
-async def _in_thread(work: Work) -> str | ToolResult:
-    """Run `work` in a thread of its own. If this is cancelled, `work` is asked to stop, and ends first."""
+async def _in_thread(work: Work, seconds: float | None) -> str | ToolResult:
+    """Run `work` in a thread of its own; `stop` of it is set after `seconds`, None sets no limit.
+
+    If this is cancelled, `work` is asked to stop, and ends first.
+    """
     stop = threading.Event()
+    limit = None if seconds is None else asyncio.get_running_loop().call_later(seconds, stop.set)
     context = contextvars.copy_context()
     # Not the shared threads of the loop: a command may take minutes.
     threads = ThreadPoolExecutor(max_workers=1, thread_name_prefix="octoc-tools-files")
@@ -272,4 +285,6 @@ async def _in_thread(work: Work) -> str | ToolResult:
             running.exception()  # the caller has left, whatever it is
         raise
     finally:
+        if limit is not None:
+            limit.cancel()
         threads.shutdown(wait=False)

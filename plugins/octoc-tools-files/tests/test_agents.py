@@ -11,29 +11,19 @@ from typing import Any
 import pytest
 
 import octoc_tools_files
-from octoc.plugin import AuditLog, Plugins, PythonTool, ServerTarget, ToolFailure, hookimpl, plugins_of
+from octoc.plugin import AuditLog, Plugins, ToolFailure, plugins_of
 from octoc.runtime import Runtime
-from octoc.testing import WorkspaceBuilder
+from octoc.testing import BuiltinTools, WorkspaceBuilder
 
 BUILT_IN = {"Read", "Grep", "Glob", "Edit", "Bash"}
 RESEARCH = {"ls", "read_file", "write_file", "edit_file", "glob", "grep"}
 PROXY = {"find_tools", "call_mcp_tool"}
-
-
-class Notes:
-    """A plugin with tools of another builtin server, which are searched as those of any server."""
-
-    @hookimpl
-    def octoc_tools(self, server: str, target: ServerTarget) -> list[PythonTool] | None:
-        if server != "notes":
-            return None
-        names = (f"note_{number}" for number in range(40))
-        schema = {"type": "object"}
-        return [PythonTool(name=one, description=one, input_schema=schema, handler=lambda _: "tea") for one in names]
+NOTES = BuiltinTools("notes", {f"note_{number}": "tea" for number in range(40)})
+"""A plugin with tools of another builtin server, which are searched as those of any server."""
 
 
 def _plugins() -> Plugins:
-    return plugins_of(octoc_tools_files, Notes())
+    return plugins_of(octoc_tools_files, NOTES)
 
 
 def _workspace(folder: Path, **workspace: Any) -> WorkspaceBuilder:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -85,12 +86,44 @@ def test_generated_escapes(tools: Tools, root: Path, tree: Path) -> None:
             tools("Glob", pattern="*", path=path),
             tools("Glob", pattern="*", path=path.rpartition("/")[0] or path),
         ]
-        assert [text for text in calls[:4] if not text.startswith("! Error") or len(text.splitlines()) > 1] == [], path
+        assert _not_refused(calls[:4]) == [], path
         assert "rhubarb" not in "".join(calls)
         assert not any(line.endswith("/deep") for line in calls[4].splitlines())
-    assert {file.read_text() for file in tree.rglob("*.txt")} == {f"{SECRET}\n"}
-    assert sorted(tree.parent.iterdir()) == [tree, root]
-    assert not list(tree.parent.rglob(".octoc-*"))
+    _assert_untouched(root, tree)
+
+
+def test_generated_escapes_of_research(make_tools: Callable[..., Tools], root: Path, tree: Path) -> None:
+    """The tools of deep research agents do not leave their folder by the same paths, also with `/` before them."""
+    tools = make_tools(research=".")
+    for number, escape in enumerate(_escapes(root, tree)):
+        # For these tools `/` is their folder, so a path that is absolute elsewhere leads to nothing in it.
+        path = f"/{escape}" if number % 2 else escape
+        calls = [
+            tools("read_file", file_path=path),
+            tools("edit_file", file_path=path, old_string="outside", new_string="inside", replace_all=True),
+            tools("ls", path=path),
+            tools("grep", pattern="rhubarb", path=path, output_mode="content"),
+            tools("glob", pattern="*", path=path),
+            tools("glob", pattern="*.txt", path=path.rpartition("/")[0] or path),
+        ]
+        assert _not_refused(calls[:5]) == [], path
+        assert "rhubarb" not in "".join(calls)
+        if not tools("write_file", file_path=path, content="new").startswith("! Error"):
+            assert escape.startswith("/"), path
+            made = root / path.lstrip("/").split("/")[0]
+            assert [file.read_text() for file in made.rglob("*") if file.is_file()] == ["new"]
+            shutil.rmtree(made)
+    _assert_untouched(root, tree)
+
+
+def _not_refused(texts: list[str]) -> list[str]:
+    return [text for text in texts if not text.startswith("! Error") or len(text.splitlines()) > 1]
+
+
+def _assert_untouched(root: Path, outside: Path) -> None:
+    assert {file.read_text() for file in outside.rglob("*.txt")} == {f"{SECRET}\n"}
+    assert sorted(outside.parent.iterdir()) == [outside, root]
+    assert not list(outside.parent.rglob(".octoc-*"))
 
 
 def test_a_search_of_the_whole_folder_stays_in_it(tools: Tools, tree: Path) -> None:
