@@ -11,7 +11,11 @@ from octoc.installation import install_command
 ROUTING = "messages are routed"
 SEARCH = "tools are searched"
 _PLUGIN = "embed-onnx"
-_PACKAGES = {"minilm-l6": "octoc-embed-onnx[quantize]", "folder": "octoc-embed-onnx[folder]"}
+_PACKAGES = {
+    "minilm-l6": "octoc-embed-onnx[quantize]",
+    "octoc-l6": "octoc-embed-tuned",
+    "folder": "octoc-embed-onnx[folder]",
+}
 _DEGRADED = "`octoc build --allow-degraded` builds without it"
 
 

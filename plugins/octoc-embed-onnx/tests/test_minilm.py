@@ -161,7 +161,7 @@ def test_altered_weights_are_refused(tmp_path: Path) -> None:
     altered = tmp_path / "model.onnx"
     altered.write_bytes(b"not the model")
     with pytest.raises(PluginError, match="expected 8199be6f699a"):
-        weights._known_weights(altered)
+        weights._checked(altered, weights.WEIGHTS_SHA256, weights._reinstall())
 
 
 @pytest.mark.parametrize(
