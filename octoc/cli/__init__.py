@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import sys
 from collections.abc import Sequence
 
@@ -24,6 +25,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         reconfigure = getattr(stream, "reconfigure", None)  # a test's stream may have none
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
+    if "_OCTOC_COMPLETE" in os.environ:
+        import octoc.cli.completion  # noqa: F401  # it registers the completion for bash
     try:
         status = root.main(args=words, prog_name="octoc", standalone_mode=False)
         sys.stdout.flush()
@@ -54,8 +57,6 @@ def _open_standard_streams() -> None:
 
     Otherwise the next file that is opened would get the number of one of them, and be read or written instead.
     """
-    import os
-
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             number = os.open(os.devnull, os.O_RDWR)  # the lowest free number, which is the stream's own
@@ -64,8 +65,6 @@ def _open_standard_streams() -> None:
 
 def _forget_stdout() -> None:
     """Point stdout at nothing, so that the interpreter's own last flush does not fail again."""
-    import os
-
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, sys.stdout.fileno())
     os.close(null)

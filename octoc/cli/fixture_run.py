@@ -52,7 +52,7 @@ def built_bundle(root: Path, *, allow_degraded: bool = False) -> Path:
     return outcome.bundle
 
 
-def bundle_names(bundle: Path) -> FixtureNames:
+def bundle_names(bundle: Path, trust: Path | None) -> FixtureNames:
     """Return the names that fixtures may use: those of the bundle. Raises: FindingsError when it is refused."""
     from octoc.bundle.reader import OpenBundle
     from octoc.bundle.refusal import BundleFileError
@@ -60,13 +60,13 @@ def bundle_names(bundle: Path) -> FixtureNames:
     from octoc.compiler.workspace.fixtures import known_in
 
     try:
-        with OpenBundle.open(bundle) as opened:
+        with OpenBundle.open(bundle, trust=trust) as opened:
             return known_in(opened.bundle)
     except BundleFileError as refused:
         raise FindingsError([refused.diagnostic()]) from None
 
 
-def evaluate_bundle(bundle: Path, root: Path, fixtures: Fixtures) -> Results:
+def evaluate_bundle(bundle: Path, root: Path, fixtures: Fixtures, trust: Path | None) -> Results:
     """Run the fixtures; the bundle has been opened before, so it is sound. Raises: UserError."""
     import asyncio
 
@@ -75,7 +75,7 @@ def evaluate_bundle(bundle: Path, root: Path, fixtures: Fixtures) -> Results:
     from octoc.plugin.protocols import PluginError
 
     async def run() -> Results:
-        async with open_for_tests(bundle, workspace=root) as runtime:
+        async with open_for_tests(bundle, workspace=root, trust=trust) as runtime:
             with ProgressLine() as progress:
                 return run_fixtures(runtime, fixtures, progress)
 

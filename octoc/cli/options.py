@@ -5,14 +5,33 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from octoc.compiler.inputs.registry import FileForm
 
 Command = Callable[..., int]
+
+SECTIONS = ("capabilities", "agents", "skills", "servers", "tools", "resources", "prompts", "routing", "tokens")
+"""What `octoc show` prints."""
+
+Completed = Literal["agents", "servers", "tools", "call", "show"]
+
+
+def completes(what: Completed) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
+    """Return what completes a parameter in a shell: names of the bundle, read when a shell asks."""
+
+    def complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from octoc.cli.completion import COMPLETERS
+
+        return COMPLETERS[what](ctx, incomplete)
+
+    return complete
+
 
 workspace_option = click.option(
     "--workspace",
@@ -26,7 +45,20 @@ bundle_option = click.option(
     metavar="FILE",
     help="The bundle to open. Default: the workspace's dist/<name>.octoc, built if missing.",
 )
-agent_option = click.option("--agent", default="supervisor", show_default=True, metavar="NAME", help="As which agent.")
+trust_option = click.option(
+    "--trust",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Open the bundle only if a key of this trust file signed it.",
+)
+agent_option = click.option(
+    "--agent",
+    default="supervisor",
+    show_default=True,
+    metavar="NAME",
+    shell_complete=completes("agents"),
+    help="As which agent.",
+)
 verbose_option = click.option("-v", "--verbose", is_flag=True, help="Also show infos and log messages.")
 no_cache_option = click.option("--no-cache", is_flag=True, help="Do not read or write the user's cache folder.")
 allow_degraded_option = click.option(

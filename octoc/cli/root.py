@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from octoc import __version__
-from octoc.cli.commands import OWN_PLUGINS, PLUGIN_OF, SUMMARIES
+from octoc.cli.commands import GROUPS, OWN_PLUGINS, PLUGIN_OF, SUMMARIES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from click.shell_completion import CompletionItem
 
     from octoc.plugin.commands import CliCommand
 
@@ -52,11 +54,22 @@ class Commands(click.Group):
         hint = did_you_mean(name, names) or f"expected one of {', '.join(names)}"
         raise click.UsageError(f"there is no command `{escape(name)}`: {hint}", ctx)
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return commands and options that begin so, without importing a command."""
+        from click.shell_completion import CompletionItem
+
+        others = {name: command.summary for name, command in _plugin_commands().items()}
+        names = {**SUMMARIES, **others}.items()
+        commands = [CompletionItem(name, help=line) for name, line in names if name.startswith(incomplete)]
+        return [*commands, *click.Command.shell_complete(self, ctx, incomplete)]
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write each command's summary, without importing the command."""
-        with formatter.section("Commands"):
-            others = ((name, command.summary) for name, command in _plugin_commands().items())
-            formatter.write_dl([*SUMMARIES.items(), *others])
+        """Write each command's summary by group, without importing the command."""
+        others = {name: command.summary for name, command in _plugin_commands().items()}
+        for title, lines in {**GROUPS, "Commands of plugins": others}.items():
+            if lines:
+                with formatter.section(title):
+                    formatter.write_dl(list(lines.items()))
 
 
 def _plugin_commands() -> Mapping[str, CliCommand]:
@@ -70,7 +83,16 @@ def _plugin_commands() -> Mapping[str, CliCommand]:
     return {name: command for name, command in sorted(installed_commands().items()) if name not in SUMMARIES}
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="octoc", message="%(prog)s %(version)s")
-def root() -> None:
-    """Compile a declared fleet of agent tools into one locked file, and run from that file."""
+@click.pass_context
+def root(ctx: click.Context) -> int:
+    """Compile a declared fleet of agent tools into one locked file, and run from that file.
+
+    Without a command, octoc says what it finds in this folder and what to run next.
+    """
+    if ctx.invoked_subcommand is not None:
+        return 0
+    from octoc.cli.overview import print_overview
+
+    return print_overview()

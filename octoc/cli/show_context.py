@@ -28,7 +28,7 @@ def show_context(target: BundleTarget, agent: str, output_format: str) -> int:
         sections = [{**attrs.asdict(one), "tokens": one.tokens} for one in found.sections]
         click.echo(json.dumps({**attrs.asdict(found), "sections": sections}, indent=2))
         return 0
-    click.echo(f"{found.agent} begins with {found.tokens:,} tokens (counter: {found.counter}, form: {found.format})")
+    click.echo(f"{found.agent}: {found.tokens:,} tokens at the start (counter: {found.counter}, form: {found.format})")
     for section in found.sections:
         click.echo()
         _print(section)

@@ -5,6 +5,7 @@ from octoc.cli.options import (
     agent_option,
     bundle_option,
     format_options,
+    trust_option,
     verbose_option,
     workspace_option,
 )
@@ -22,6 +23,7 @@ __all__ = [
     "log_to_stderr",
     "print_table",
     "target_of",
+    "trust_option",
     "verbose_option",
     "with_runtime",
     "with_session",

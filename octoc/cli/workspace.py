@@ -23,12 +23,14 @@ class BundleTarget:
     """A bundle to open.
 
     `workspace` is what `${workspaceFolder}` means, None for what the bundle records. `inputs` is the digest of the
-    workspace's inputs as they are now, where they may have changed since the bundle was built.
+    workspace's inputs as they are now, where they may have changed since the bundle was built. `trust` is the trust
+    file to verify it with.
     """
 
     bundle: Path
     workspace: Path | None = None
     inputs: str | None = None
+    trust: Path | None = None
 
 
 def workspace_root(named: Path | None) -> Path:
@@ -60,7 +62,7 @@ def workspace_root(named: Path | None) -> Path:
     return folder
 
 
-def target_of(bundle: Path | None, workspace: Path | None) -> BundleTarget:
+def target_of(bundle: Path | None, workspace: Path | None, trust: Path | None = None) -> BundleTarget:
     """Return the bundle to open: the named one, or else the workspace's own, built if missing.
 
     With both, the bundle runs in the folder `workspace`. Imports the compiler only without `bundle`.
@@ -71,14 +73,14 @@ def target_of(bundle: Path | None, workspace: Path | None) -> BundleTarget:
             raise UnavailableError(
                 f"there is no folder `{workspace}`", "--workspace is the folder that the bundle runs in"
             )
-        return BundleTarget(bundle=bundle, workspace=folder)
+        return BundleTarget(bundle=bundle, workspace=folder, trust=trust)
     root = workspace_root(workspace)
     from octoc.compiler.workspace.build import current_inputs
 
     current = current_inputs(root)
     if current is not None and current[0].is_file():
-        return BundleTarget(bundle=current[0], workspace=root, inputs=current[1])
-    return BundleTarget(bundle=_built(root), workspace=root)
+        return BundleTarget(bundle=current[0], workspace=root, inputs=current[1], trust=trust)
+    return BundleTarget(bundle=_built(root), workspace=root, trust=trust)
 
 
 def _built(root: Path) -> Path:
@@ -106,11 +108,11 @@ def with_runtime(target: BundleTarget, work: Callable[[Runtime], Awaitable[T]]) 
     from octoc.bundle.refusal import BundleFileError
     from octoc.cli.run_async import run
     from octoc.plugin.protocols import PluginError
-    from octoc.runtime import Runtime
+    from octoc.runtime import Runtime, UntrustedBundleError
     from octoc.runtime.values import UnknownNameError
 
     async def opened() -> T:
-        async with Runtime.open(target.bundle, workspace=target.workspace) as runtime:
+        async with Runtime.open(target.bundle, workspace=target.workspace, trust=target.trust) as runtime:
             if target.inputs not in {None, runtime.bundle.inputs}:
                 name = target.bundle.name
                 click.echo(
@@ -121,7 +123,7 @@ def with_runtime(target: BundleTarget, work: Callable[[Runtime], Awaitable[T]]) 
     try:
         return run(opened())
     except BundleFileError as refused:
-        if target.inputs is not None:
+        if target.inputs is not None and not isinstance(refused, UntrustedBundleError):
             # The user did not name this bundle: it is the workspace's own.
             refused.help = "run `octoc build`: it writes this file again"
         raise FindingsError([refused.diagnostic()]) from None

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
+from octoc.formats import format_of
 from octoc.runtime.catalog.formats import MCP, ToolForm
 from octoc.runtime.catalog.tool_block import own_tools
-from octoc.runtime.catalog.tool_forms import COUNTED_FORMAT, tool_text
+from octoc.runtime.catalog.tool_forms import tool_text
 from octoc.runtime.history import Message, Shape, age, message_tokens, prune, shape_of
 from octoc.runtime.results.fit import reads_results
 from octoc.runtime.skills.available import skills_in_use
@@ -112,7 +113,7 @@ def inspect(
 
     Raises: ValueError for an unknown format, BundleFileError.
     """
-    form = ToolForm(COUNTED_FORMAT) if session.form == MCP else session.form
+    form = ToolForm(format_of(session.agent.model)) if session.form == MCP else session.form
     conversation, agent = _Conversation.of(messages or (), format), session.agent
     sections = [
         Section(name="system prompt", parts=_prompt(session, agent.prompt, "written by the agent's file")),

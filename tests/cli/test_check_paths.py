@@ -12,7 +12,10 @@ Run = Callable[..., Any]
 
 UNTYPED = '{"mcpServers": {"%s": {"url": "https://a.example/mcp"}}}'
 AGENT = "---\nname: %s\ndescription: Helps.\n---\nBe helpful.\n"
-SKILL = "---\nname: %s\ntitle: T\ndescription: Tells the time.\ncapabilities: [%s]\n---\nUse it.\n"
+SKILL = (
+    "---\nname: %s\ntitle: T\ndescription: Tells the time.\ndomains: office\nrules: [content(time)]\n"
+    "capabilities: [%s]\n---\nUse it.\n"
+)
 
 
 @pytest.fixture

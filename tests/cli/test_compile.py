@@ -120,14 +120,42 @@ def test_a_build_prints_the_token_bill(octoc: Run, tmp_path: Path) -> None:
     builder.agent("a", description="An agent.", tools=["git/log"]).write()
     done = octoc("build", "--workspace", str(tmp_path))
     header, *rows = [line.split() for line in done.out.splitlines() if line[:5] in ("agent", "a    ", "super")]
-    assert header == ["agent", "shown", "tokens", "deferred", "tokens"]
+    assert " ".join(header) == "agent at the start prompts octoc's tools direct tools deferred tools"
     found = json.loads(octoc("build", "--workspace", str(tmp_path), "--json").out)
     told = {one["agent"]: one for one in found["bill"]["agents"]}
-    fields = ("direct_tools", "direct_tokens", "deferred_tools", "deferred_tokens")
-    assert {name: [int(number) for number in numbers] for name, *numbers in rows} == {
-        name: [one[field] for field in fields] for name, one in told.items()
+    assert {name: [int(number.replace(",", "")) for number in numbers] for name, *numbers in rows} == {
+        name: [
+            one["start_tokens"],
+            one["prompt_tokens"] + one["servers_prompt_tokens"],
+            one["own_tokens"],
+            one["direct_tokens"] - one["own_tokens"],
+            one["deferred_tokens"],
+        ]
+        for name, one in told.items()
     }
     assert octoc("build", "--workspace", str(tmp_path)).out.count("deferred") == 1
+
+
+def test_each_command_counts_the_same_tokens(octoc: Run, tmp_path: Path) -> None:
+    """`build`, `show tokens` and `show --context` have one number for an agent, with the same parts."""
+    builder = WorkspaceBuilder(tmp_path, search={"bind": "never"}, lint={"providers": ["openai"]})
+    builder.server("git", "git-mcp").snapshot("git", ["log", "diff"])
+    builder.agent("a", description="An agent.", prompt="Work.", tools=["git/log"], model="gpt-5").write()
+    built = json.loads(octoc("build", "--workspace", str(tmp_path), "--json").out)["bill"]["agents"]
+    where = ("--json", "--workspace", str(tmp_path))
+    shown = {one["name"]: one for one in json.loads(octoc("show", "tokens", *where).out)["tokens"]["agents"]}
+    assert shown.keys() == {one["agent"] for one in built} == {"a", "supervisor"}
+    for one in built:
+        also, context = shown[one["agent"]], json.loads(octoc("show", "--context", one["agent"], *where).out)
+        assert one["start_tokens"] == also["at_the_start"] == context["tokens"] > 0
+        assert (one["format"], one["counter"]) == (also["format"], also["counter"])
+        assert (one["format"], one["counter"]) == (context["format"], context["counter"])
+        assert one["own_tokens"] == also["octoc_tools"]
+        assert one["direct_tokens"] == also["octoc_tools"] + also["direct_tools"]
+        assert one["prompt_tokens"] + one["servers_prompt_tokens"] == also["prompts"]
+        parts = {section["name"]: section["tokens"] for section in context["sections"]}
+        assert parts.get("system prompt", 0) == one["prompt_tokens"]
+        assert parts.get("servers prompt", 0) == one["servers_prompt_tokens"]
 
 
 def test_build_as_json_is_one_object(octoc: Run, workspace: Path, tmp_path: Path) -> None:

@@ -64,10 +64,10 @@ def write(folder: Path, dialect: Dialect, pattern: str, program: str) -> None:
 
 @pytest.mark.parametrize("dialect, pattern", CLIENTS, ids=[f"{one.name}:{pattern}" for one, pattern in CLIENTS])
 def test_every_client_s_file_is_named_checked_and_built(
-    octoc: Run, tmp_path: Path, python_server: Run, dialect: Dialect, pattern: str
+    octoc: Run, tmp_path: Path, clock_server: Path, dialect: Dialect, pattern: str
 ) -> None:
     """`init` names the file, `check` finds nothing in it, and `build` has its server."""
-    write(tmp_path, dialect, pattern, str(python_server("mcp-server-time")))
+    write(tmp_path, dialect, pattern, str(clock_server))
     done = octoc("init", "--workspace", str(tmp_path), "--no-pin")
     assert (done.status, done.err) == (0, "")
     assert f"found MCP file: {pattern.replace('*', 'dev')}\n" in done.out
@@ -79,11 +79,11 @@ def test_every_client_s_file_is_named_checked_and_built(
 
 @pytest.mark.parametrize("name", ["codex", "opencode", "gemini", "zed", "vscode", "librechat", "goose-recipe", "apm"])
 def test_a_client_s_file_is_enough_to_call_a_tool(
-    octoc: Run, tmp_path: Path, python_server: Run, monkeypatch: pytest.MonkeyPatch, name: str
+    octoc: Run, tmp_path: Path, clock_server: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    """From the file alone: `check`, `pin`, `build`, `find` and `call` work with a real server, without options."""
+    """From the file alone: `check`, `pin`, `build`, `find` and `call` work, without options."""
     dialect, pattern = next((one, pattern) for one, pattern in CLIENTS if one.name == name)
-    write(tmp_path, dialect, pattern, str(python_server("mcp-server-time")))
+    write(tmp_path, dialect, pattern, str(clock_server))
     monkeypatch.chdir(tmp_path)
     for words in (["check"], ["pin", "--yes"], ["build"]):
         done = octoc(*words)

@@ -10,37 +10,26 @@ from pathlib import Path
 
 import pytest
 
-from octoc.testing import WorkspaceBuilder
+from octoc.testing import WorkspaceBuilder, stdio_script
 
 from .conftest import Run
 
-SERVER = """
-import json, sys, time
-from pathlib import Path
-for line in sys.stdin:
-    asked = json.loads(line)
-    if "id" not in asked:
-        continue
-    answer = {"jsonrpc": "2.0", "id": asked["id"]}
-    if asked["method"] == "initialize":
-        info = {"name": "s", "version": "1"}
-        answer["result"] = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info}
-    elif asked["method"] == "tools/list":
-        if sys.argv[1] == "slow":
-            Path("asked").write_text("yes")
-            time.sleep(600)
-        if sys.argv[1].startswith("meeting"):
-            Path(sys.argv[1]).touch()
-            while len(list(Path().glob("meeting-*"))) < 20:
-                time.sleep(0.05)
-        names = ["one", ""] if sys.argv[1] == "unnamed" else ["one"]
-        answer["result"] = {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in names]}
-        if sys.argv[1] == "listed":
-            answer["result"]["tools"] = json.loads(Path("tools.json").read_text())
-    else:
-        answer["error"] = {"code": -32601, "message": "no"}
-    print(json.dumps(answer), flush=True)
-"""
+SERVER = stdio_script("""
+kind = sys.argv[1]
+
+
+def tools():
+    if kind == "slow":
+        Path("asked").write_text("yes")
+        time.sleep(600)
+    if kind.startswith("meeting"):
+        Path(kind).touch()
+        while len(list(Path().glob("meeting-*"))) < 20:
+            time.sleep(0.05)
+    if kind == "listed":
+        return json.loads(Path("tools.json").read_text())
+    return ["one", ""] if kind == "unnamed" else ["one"]
+""")
 
 
 def workspace(folder: Path, *kinds: str, mode: str = "development") -> Path:

@@ -98,7 +98,7 @@ def test_a_plugin_adds_a_command(run: Run, plugin: Any) -> None:
     plugin("hello", _returns("hello"))
     listed = run("--help")
     assert (listed.status, listed.err) == (0, "")
-    assert listed.out.rstrip().splitlines()[-1] == "  hello    Greets hello."
+    assert listed.out.rstrip().splitlines()[-1] == "  hello  Greets hello."
     done = run("hello", "world")
     assert (done.status, done.out, done.err) == (3, "hello is imported\nhello says world\n", "")
     assert "did you mean `hello`" in run("hallo").err

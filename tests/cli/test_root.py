@@ -15,7 +15,7 @@ import pytest
 
 import octoc.cli
 from octoc import __version__
-from octoc.cli.commands import SUMMARIES
+from octoc.cli.commands import GROUPS, SUMMARIES
 from octoc.cli.failures import report_failure
 from octoc.cli.root import root
 from octoc.installation import install_command
@@ -77,11 +77,14 @@ def test_version_imports_click_and_nothing_else_of_others() -> None:
 
 
 def test_help_names_every_command(octoc: Run) -> None:
-    """`--help` lists each command with a line on what it does."""
+    """`--help` lists each command once, in its group, with a line on what it does."""
     done = octoc("--help")
     assert done.status == 0
-    listed = [line.split()[0] for line in done.out.partition("Commands:")[2].splitlines() if line.strip()]
-    assert listed == list(SUMMARIES)
+    titles = [f"{title}:" for title in GROUPS]
+    lines = done.out[done.out.index(titles[0]) :].splitlines()
+    assert [line for line in lines if line in titles] == titles
+    assert [line.split()[0] for line in lines if line.startswith("  ")] == list(SUMMARIES)
+    assert len(SUMMARIES) == sum(map(len, GROUPS.values()))
 
 
 @pytest.mark.parametrize("name", SUMMARIES)

@@ -9,28 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from octoc.testing import WorkspaceBuilder
+from octoc.testing import WorkspaceBuilder, stdio_script
 
-SERVER = """
-import json, os, sys, time
-from pathlib import Path
-for line in sys.stdin:
-    asked = json.loads(line)
-    if "id" not in asked:
-        continue
-    answer = {"jsonrpc": "2.0", "id": asked["id"]}
-    if asked["method"] == "initialize":
-        info = {"name": "s", "version": "1"}
-        answer["result"] = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info}
-    elif asked["method"] == "tools/call":
-        Path("called").write_text(str(os.getpid()))
-        time.sleep(600)
-    elif asked["method"] == "tools/list":
-        answer["result"] = {"tools": []}
-    else:
-        answer["error"] = {"code": -32601, "message": "no"}
-    print(json.dumps(answer), flush=True)
-"""
+SERVER = stdio_script("""
+def call(name, arguments):
+    Path("called").write_text(str(os.getpid()))
+    time.sleep(600)
+""")
 
 
 def _until(seconds: float, path: Path) -> str:

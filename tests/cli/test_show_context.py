@@ -32,14 +32,14 @@ def test_what_an_agent_begins_with_for_people(octoc: Run, bundle: str) -> None:
     """A line with the sum, and a table for each section."""
     done = octoc("show", "--context", "supervisor", "--bundle", bundle)
     assert (done.status, done.err) == (0, "")
-    assert done.out.startswith("supervisor begins with ")
+    assert done.out.startswith("supervisor: ")
     assert "octoc's tools: " in done.out
     assert "\nfind_tools " in done.out
 
 
 def test_without_a_name_it_is_the_agent_that_commands_act_as(octoc: Run, bundle: str) -> None:
     """`--context` alone is the supervisor's, or of the agent that `--agent` names."""
-    assert octoc("show", "--context", "--bundle", bundle).out.startswith("supervisor begins with ")
+    assert octoc("show", "--context", "--bundle", bundle).out.startswith("supervisor: ")
     assert octoc("show", "--context", "--agent", "absent", "--bundle", bundle).status == 1
 
 

@@ -53,6 +53,8 @@ def test_a_need_that_makes_triggers_unlikely_says_so(
 ) -> None:
     """A need of the workspace is used although it does not help, and the reason is another one."""
     monkeypatch.setattr("octoc.compiler.calibrate.matching.HARMLESS", 100.0)
+    # Other triggers than in the tests above, whose gate would be used again.
+    workspace.capability("weather", ["will it rain tomorrow", "how warm is it outside"])
     workspace.build(plugins_of(Fake()))
     (need,) = json.loads(_show(workspace.root, "--json"))["routing"]
     assert (need["used"], need["why"]) == (True, "a need of the workspace")

@@ -4,27 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-SUMMARIES: Mapping[str, str] = {
-    "init": "Write an octoc.toml for this folder.",
-    "check": "Find every mistake; change files only with --fix.",
-    "build": "Compile the workspace to one file.",
-    "expand": "Ask plugins for more triggers of capabilities.",
-    "pin": "Record the tools of servers.",
-    "diff": "Show what changed between two records of servers.",
-    "show": "Show what is in the bundle.",
-    "scope": "Show what AGENT may reach, and why.",
-    "test": "Run fixtures and skills' trigger evals, or those of each FILE.",
-    "route": "Show how MESSAGE is routed.",
-    "find": "Search an agent's tools for QUERY.",
-    "call": "Call one tool and print its result.",
-    "serve": "Serve an agent's tools to an MCP client.",
-    "auth": "Log in to servers by OAuth, show logins, log out.",
-    "env": "List the variables that servers need.",
-    "rules": "List every rule, those of installed plugins last.",
-    "explain": "Print the page of RULE.",
-    "schema": "Print the JSON Schema NAME, or list all of them.",
+GROUPS: Mapping[str, Mapping[str, str]] = {
+    "Check configurations": {
+        "check": "Find every mistake; change files only with --fix.",
+        "env": "List the variables that servers need.",
+        "doctor": "Check that this machine has what servers need.",
+    },
+    "Build and lock": {
+        "init": "Write an octoc.toml for this folder.",
+        "pin": "Record the tools of servers.",
+        "build": "Compile the workspace to one file.",
+        "lock": "Lock the versions of packages, and build.",
+        "diff": "Show what changed between two records of servers.",
+        "test": "Run fixtures and skills' trigger evals, or those of each FILE.",
+        "tap": "Add, update, fetch and list taps.",
+        "expand": "Ask plugins for more triggers of capabilities.",
+        "keygen": "Make a key that signs bundles.",
+        "verify": "Verify the signature of BUNDLE.",
+    },
+    "Run": {
+        "call": "Call one tool and print its result.",
+        "serve": "Serve an agent's tools to an MCP client.",
+        "auth": "Log in to servers by OAuth, show logins, log out.",
+    },
+    "Look inside": {
+        "show": "Show what is in the bundle.",
+        "scope": "Show what AGENT may reach, and why.",
+        "find": "Search an agent's tools for QUERY.",
+        "route": "Show how MESSAGE is routed.",
+    },
+    "Reference": {
+        "explain": "Print the page of RULE.",
+        "rules": "List every rule, those of installed plugins last.",
+        "schema": "Print the JSON Schema NAME, or list all of them.",
+        "completion": "Print the completion script of SHELL.",
+    },
 }
-"""Command -> its line in `octoc --help`, in the order in which a new user needs them."""
+"""Section of `octoc --help` -> command -> its line there. A section has its commands in the order of first use."""
+
+SUMMARIES: Mapping[str, str] = {name: line for commands in GROUPS.values() for name, line in commands.items()}
+"""Command -> its line in `octoc --help`."""
 
 PLUGIN_OF: Mapping[str, str] = {"serve": "serve"}
 """Command -> octoc's own plugin that brings it. `octoc --help` lists it even if the plugin is not installed."""
@@ -42,4 +61,4 @@ OWN_PLUGINS = frozenset(
         "transport-rest",
     }
 )
-"""Plugins that are released with octoc. Their commands stand above, so none of them is loaded to list commands."""
+"""Plugins that are released with octoc. Their commands are in `GROUPS`, so none is loaded to list commands."""

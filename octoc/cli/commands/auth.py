@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from octoc.cli.options import bundle_option, format_options, workspace_option
+from octoc.cli.options import bundle_option, completes, format_options, trust_option, workspace_option
 
 if TYPE_CHECKING:
     from octoc.bundle.model import ServerEntry
@@ -28,12 +28,15 @@ def command() -> None:
 
 
 @command.command
-@click.argument("server")
+@click.argument("server", shell_complete=completes("servers"))
 @click.option("--no-browser", is_flag=True, help="Only print the address; open it in any browser.")
 @click.option("--timeout", type=click.FloatRange(min=1), default=300.0, show_default=True, help="Seconds to wait.")
 @workspace_option
 @bundle_option
-def login(server: str, *, no_browser: bool, timeout: float, workspace: Path | None, bundle: Path | None) -> int:
+@trust_option
+def login(
+    server: str, *, no_browser: bool, timeout: float, workspace: Path | None, bundle: Path | None, trust: Path | None
+) -> int:
     """Log in to SERVER in a browser.
 
     After the login the browser calls this machine back, by default on port 9876.
@@ -48,17 +51,20 @@ def login(server: str, *, no_browser: bool, timeout: float, workspace: Path | No
         target = _target(runtime, server)
         return await _login_of(runtime, target).login(target, show, timeout)
 
-    state = _run(bundle, workspace, work)
+    state = _run(bundle, workspace, trust, work)
     click.echo(f"logged in to `{server}`{_until(state)}")
     return 0
 
 
 @command.command
-@click.argument("server", required=False)
+@click.argument("server", required=False, shell_complete=completes("servers"))
 @workspace_option
 @bundle_option
+@trust_option
 @format_options("text", "json")
-def status(server: str | None, workspace: Path | None, bundle: Path | None, output_format: str) -> int:
+def status(
+    server: str | None, workspace: Path | None, bundle: Path | None, trust: Path | None, output_format: str
+) -> int:
     """Show the login of SERVER, or of every server that has logins.
 
     octoc connects to no server and shows no token. With SERVER the exit status is 1 when a login is needed.
@@ -71,7 +77,7 @@ def status(server: str | None, workspace: Path | None, bundle: Path | None, outp
         found = (_shown(runtime, name, named=server is not None) for name in names if server in {None, name})
         return [one for one in found if one is not None]
 
-    rows = _run(bundle, workspace, work)
+    rows = _run(bundle, workspace, trust, work)
     if output_format == "json":
         import json
 
@@ -85,10 +91,11 @@ def status(server: str | None, workspace: Path | None, bundle: Path | None, outp
 
 
 @command.command
-@click.argument("server")
+@click.argument("server", shell_complete=completes("servers"))
 @workspace_option
 @bundle_option
-def logout(server: str, workspace: Path | None, bundle: Path | None) -> int:
+@trust_option
+def logout(server: str, workspace: Path | None, bundle: Path | None, trust: Path | None) -> int:
     """Forget the login to SERVER on this machine.
 
     octoc does not notify the server: its token stays valid until it expires or is revoked there.
@@ -98,19 +105,19 @@ def logout(server: str, workspace: Path | None, bundle: Path | None) -> int:
         target = _target(runtime, server)
         return _login_of(runtime, target).logout(target)
 
-    was = _run(bundle, workspace, work)
+    was = _run(bundle, workspace, trust, work)
     click.echo(f"logged out of `{server}`" if was else f"there was no login to `{server}`")
     return 0
 
 
-def _run(bundle: Path | None, workspace: Path | None, work: Callable[[Runtime], Any]) -> Any:
+def _run(bundle: Path | None, workspace: Path | None, trust: Path | None, work: Callable[[Runtime], Any]) -> Any:
     from octoc.cli.failures import UserError
     from octoc.cli.workspace import target_of, with_runtime
     from octoc.plugin import ConnectFailedError
     from octoc.plugin.targets import NotReadyError
 
     try:
-        return with_runtime(target_of(bundle, workspace), work)
+        return with_runtime(target_of(bundle, workspace, trust), work)
     except (ConnectFailedError, NotReadyError) as error:
         raise UserError(str(error)) from None
     except OSError as error:

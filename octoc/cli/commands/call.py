@@ -10,26 +10,31 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from octoc.cli.options import bundle_option, format_options, verbose_option, workspace_option
-from octoc.lists import some_names
+from octoc.cli.options import bundle_option, completes, format_options, trust_option, verbose_option, workspace_option
 
 if TYPE_CHECKING:
-    from octoc.bundle.model import Bundle
     from octoc.results import ContentPart, ToolFailure, ToolResult
     from octoc.runtime import Runtime
 
 
 @click.command
-@click.argument("words", nargs=-1, required=True, metavar="SERVER TOOL [ARGUMENTS]")
+@click.argument("words", nargs=-1, required=True, metavar="SERVER TOOL [ARGUMENTS]", shell_complete=completes("call"))
 @workspace_option
 @bundle_option
-@click.option("--agent", metavar="NAME", help="Call as this agent: within its scope, and with its limits for results.")
+@trust_option
+@click.option(
+    "--agent",
+    metavar="NAME",
+    shell_complete=completes("agents"),
+    help="Call as this agent: within its scope, and with its limits for results.",
+)
 @format_options("text", "json")
 @verbose_option
 def command(
     words: tuple[str, ...],
     workspace: Path | None,
     bundle: Path | None,
+    trust: Path | None,
     agent: str | None,
     output_format: str,
     verbose: bool,
@@ -42,6 +47,7 @@ def command(
     sent.
     """
     from octoc.cli.failures import plugin_missing
+    from octoc.cli.tool_names import named_tool
     from octoc.cli.workspace import log_to_stderr, target_of, with_runtime
     from octoc.plugin.transports import transport_kind
 
@@ -52,14 +58,14 @@ def command(
         if agent is not None:
             # The agent's registry alone decides what a name means, whatever else the bundle has.
             return await runtime.owners_session(agent).call("/".join(names), arguments)
-        server, tool = _meant(names, runtime.bundle)
+        server, tool = named_tool(names, runtime.bundle)
         outcome = await runtime.call_direct(server, tool, arguments)
         needed = transport_kind(runtime.plugins, runtime.servers[server].transport).plugin
         if not outcome.ok and needed is not None and needed in runtime.plugins.missing:
             raise plugin_missing(needed)
         return outcome
 
-    outcome = with_runtime(target_of(bundle, workspace), work)
+    outcome = with_runtime(target_of(bundle, workspace, trust), work)
     if output_format == "json":
         click.echo(json.dumps(_as_object(outcome), indent=2))
     else:
@@ -111,32 +117,6 @@ def _json_type(value: object) -> str:
     return names.get(type(value), "null")
 
 
-def _meant(names: Sequence[str], bundle: Bundle) -> tuple[str, str]:
-    """Return the server and the tool that one or two words mean. Raises: UserError."""
-    from octoc.cli.failures import UserError
-    from octoc.diagnostics.suggest import did_you_mean
-
-    if len(names) == 2:
-        return names[0], names[1]
-    (name,) = names
-    server, slash, tool = name.partition("/")
-    if slash and any(server == entry.name for entry in bundle.servers):
-        return server, tool
-    found = [entry for entry in bundle.tools if name in {entry.name, entry.alias}]
-    if len(found) > 1:
-        ids = ", ".join(f"`{entry.server}/{entry.name}`" for entry in found)
-        raise UserError(f"several servers have a tool `{name}`", f"name one: {ids}")
-    if not found and any(name == entry.name for entry in bundle.servers):
-        tools = [entry.name for entry in bundle.tools if entry.server == name]
-        hint = f"its tools are {some_names(tools)}" if tools else "name one of its tools; none is recorded"
-        raise UserError(f"`{name}` is a server; the tool is missing", hint)
-    if not found:
-        known = [*(entry.name for entry in bundle.tools), *(f"{entry.server}/{entry.name}" for entry in bundle.tools)]
-        hint = did_you_mean(name, known) or "`octoc show tools` lists the tools; name the server of an unlisted one"
-        raise UserError(f"no server has a tool `{name}`", hint)
-    return found[0].server, found[0].name
-
-
 def _as_object(outcome: ToolResult | ToolFailure) -> dict[str, Any]:
     import attrs
 
@@ -148,6 +128,7 @@ def _as_object(outcome: ToolResult | ToolFailure) -> dict[str, Any]:
             "failure": {
                 "kind": outcome.kind,
                 "message": outcome.message,
+                "text": outcome.text,
                 "similar": list(outcome.similar),
                 "retry_after_s": outcome.retry_after_s,
             },
@@ -170,6 +151,8 @@ def _print(outcome: ToolResult | ToolFailure) -> None:
         advice = did_you_mean(outcome.similar[0], outcome.similar) if outcome.similar else None
         if outcome.retry_after_s is not None:
             advice = advice or f"try again in {outcome.retry_after_s:.0f} s"
+        if outcome.message not in outcome.text:  # an explainer has given the model other words
+            advice = f"the model reads: {outcome.text}"
         UserError(f"{outcome.kind}: {outcome.message}", advice).show()
         return
     for part in outcome.content:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from octoc.cli.environment_options import environment_of, environment_options
-from octoc.cli.options import format_options, workspace_option
+from octoc.cli.options import completes, format_options, workspace_option
 
 if TYPE_CHECKING:
     from octoc.compiler.workspace.environment import Environment, Variable
@@ -19,7 +19,12 @@ _SHOWN = 4
 
 @click.command
 @workspace_option
-@click.option("--agent", metavar="NAME", help="Only what this agent can need. Default: the whole workspace.")
+@click.option(
+    "--agent",
+    metavar="NAME",
+    shell_complete=completes("agents"),
+    help="Only what this agent can need. Default: the whole workspace.",
+)
 @environment_options
 @format_options("text", "json")
 def command(

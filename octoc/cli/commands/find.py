@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from octoc.cli.options import agent_option, bundle_option, format_options, workspace_option
+from octoc.cli.options import agent_option, bundle_option, format_options, trust_option, workspace_option
 
 if TYPE_CHECKING:
     from octoc.runtime.session import Session
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 @click.argument("query")
 @workspace_option
 @bundle_option
+@trust_option
 @agent_option
 @click.option("--limit", type=click.IntRange(min=1), default=15, show_default=True, help="Maximum number of tools.")
 @click.option("--explain", "explained", is_flag=True, help="Show each part of a score, and how well the best fits.")
@@ -26,6 +27,7 @@ def command(
     query: str,
     workspace: Path | None,
     bundle: Path | None,
+    trust: Path | None,
     agent: str,
     limit: int,
     explained: bool,
@@ -60,7 +62,7 @@ def command(
         unlisted = [name for name in session.state.tools.unlisted_servers() if servers[name].transport != BUILTIN]
         return hits, len(unlisted), answer
 
-    hits, unlisted, answer = with_session(target_of(bundle, workspace), agent, search)
+    hits, unlisted, answer = with_session(target_of(bundle, workspace, trust), agent, search)
     if output_format == "json":
         import json
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import attrs
 import click
 
-from octoc.cli.options import format_options, no_cache_option, workspace_option
+from octoc.cli.options import completes, format_options, no_cache_option, workspace_option
 from octoc.lists import name_list
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class _Recorded:
 
 
 @click.command
-@click.argument("servers", nargs=-1, metavar="[SERVER...]")
+@click.argument("servers", nargs=-1, metavar="[SERVER...]", shell_complete=completes("servers"))
 @click.option(
     "--from",
     "dump",
@@ -90,12 +90,14 @@ def command(
     if (dump is not None) + checks + bool(approvals) > 1 or (approvals and servers):
         raise click.UsageError("--from, --check and --approve exclude each other; --approve names the servers itself")
     root = workspace_root(workspace)
+    from octoc.cli.fetched_taps import fetch_taps_of
     from octoc.compiler.read.spans import SpanIndex
     from octoc.compiler.read.text import text_reader
     from octoc.compiler.workspace.build import resolve_workspace
     from octoc.diagnostics.model import DiagnosticSink
     from octoc.diagnostics.rule import Severity
 
+    fetch_taps_of(root)
     build, found, plugins = resolve_workspace(root, use_cache=not no_cache)
     if build is None or plugins is None:
         print_diagnostics(found, root, output_format="full", verbose=False, err=True)
@@ -229,7 +231,7 @@ def _pin_live(build: Build, names: Sequence[str], pinning: _Pinning, *, yes: boo
     production = build.settings.mode == "production"
     live = LiveServers(servers=chosen, plugins=pinning.plugins, folder=pinning.root, production=production)
     interrupted = False
-    waiting: dict[str, None] = {}
+    waiting: dict[str, float] = {}
     try:
         with ProgressLine() as progress:
             run(live.ask(pinning.take, progress, waiting))

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from octoc.cli.options import agent_option, bundle_option, format_options, verbose_option, workspace_option
+from octoc.cli.options import (
+    agent_option,
+    bundle_option,
+    format_options,
+    trust_option,
+    verbose_option,
+    workspace_option,
+)
 
 if TYPE_CHECKING:
     from octoc.bundle.model import Gate
@@ -23,6 +30,7 @@ _ENCODER = "embed-onnx"
 @click.argument("message")
 @workspace_option
 @bundle_option
+@trust_option
 @agent_option
 @click.option(
     "--before", multiple=True, metavar="TEXT", help="An earlier message of the user; repeatable, the oldest first."
@@ -36,6 +44,7 @@ def command(
     message: str,
     workspace: Path | None,
     bundle: Path | None,
+    trust: Path | None,
     agent: str,
     before: tuple[str, ...],
     explained: bool,
@@ -66,7 +75,7 @@ def command(
             raise plugin_missing(_ENCODER)
         return routing, explanation, session.state.loaded.bundle.gate
 
-    routing, explanation, gate = with_session(target_of(bundle, workspace), agent, work)
+    routing, explanation, gate = with_session(target_of(bundle, workspace, trust), agent, work)
     if output_format == "json":
         import json
 

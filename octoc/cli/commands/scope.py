@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from octoc.cli.options import format_options, workspace_option
+from octoc.cli.options import completes, format_options, workspace_option
 
 if TYPE_CHECKING:
     from octoc.compiler.model.build import Build
@@ -18,10 +18,13 @@ if TYPE_CHECKING:
 
 
 @click.command
-@click.argument("agent", required=False)
+@click.argument("agent", required=False, shell_complete=completes("agents"))
 @workspace_option
 @click.option(
-    "--who-can", metavar="TOOL", help="Show the agents that reach `server/tool`, or tools that match a pattern."
+    "--who-can",
+    metavar="TOOL",
+    shell_complete=completes("tools"),
+    help="Show the agents that reach `server/tool`, or tools that match a pattern.",
 )
 @format_options("text", "json")
 def command(agent: str | None, workspace: Path | None, who_can: str | None, output_format: str) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from octoc.cli.options import bundle_option, format_options, workspace_option
+from octoc.cli.options import SECTIONS, bundle_option, completes, format_options, trust_option, workspace_option
 
 if TYPE_CHECKING:
     from octoc.runtime import Runtime
@@ -17,22 +17,26 @@ if TYPE_CHECKING:
 
 Entries = list[dict[str, Any]]
 
-SECTIONS = ("capabilities", "agents", "skills", "servers", "tools", "resources", "prompts", "routing", "tokens")
 _DEFAULT = ("agents", "tools", "tokens")
 
 
 @click.command
-@click.argument("sections", nargs=-1, type=click.Choice(SECTIONS))
+@click.argument("words", nargs=-1, metavar="[SECTION...|tool TOOL...]", shell_complete=completes("show"))
 @workspace_option
 @bundle_option
+@trust_option
 @click.option(
-    "--agent", metavar="NAME", help="Only this agent, with the tools that it may see and call. Default: every agent."
+    "--agent",
+    metavar="NAME",
+    shell_complete=completes("agents"),
+    help="Only this agent, with the tools that it may see and call. Default: every agent.",
 )
 @click.option(
     "--cache",
     is_flag=False,
     flag_value="",
     metavar="[AGENT]",
+    shell_complete=completes("agents"),
     help="The part of the tool block that a prompt cache keeps, for this agent or for each.",
 )
 @click.option(
@@ -40,13 +44,15 @@ _DEFAULT = ("agents", "tools", "tokens")
     is_flag=False,
     flag_value="",
     metavar="[AGENT]",
+    shell_complete=completes("agents"),
     help="The context of this agent's model at the start, and its cost. Default: supervisor.",
 )
 @format_options("text", "json")
 def command(
-    sections: tuple[str, ...],
+    words: tuple[str, ...],
     workspace: Path | None,
     bundle: Path | None,
+    trust: Path | None,
     agent: str | None,
     cache: str | None,
     context: str | None,
@@ -54,32 +60,44 @@ def command(
 ) -> int:
     """Show what is in the bundle.
 
-    SECTIONS are any of capabilities, agents, skills, servers, tools, resources, prompts, routing, tokens. Default:
+    Each SECTION is one of capabilities, agents, skills, servers, tools, resources, prompts, routing, tokens. Default:
     agents, tools and tokens; with --json all. routing has the needs that capabilities meet, and if the gate learned
-    from them. --cache shows the tokens and bytes of the tool block that stay unchanged between turns, what each
+    from them.
+
+    `octoc show tool SERVER/TOOL` shows the description, arguments and tokens of one tool, and which agents may call it
+    and how. A name or alias that only one tool has works too.
+
+    --cache shows the tokens and bytes of the tool block that stay unchanged between turns, what each
     activation appends, and what it evicts. --context shows each part of the model's context and its source.
     """
     from octoc.cli.workspace import target_of, with_runtime
 
+    if words[:1] == ("tool",):
+        from octoc.cli.show_tool import show_tools
+
+        if len(words) == 1 or cache is not None or context is not None:
+            raise click.UsageError("expected a tool: octoc show tool SERVER/TOOL")
+        return show_tools(target_of(bundle, workspace, trust), words[1:], agent, output_format)
+    sections = tuple(map(_section, words))
     if cache is not None:
         from octoc.cli.show_cache import show_cache
 
         if sections:
             raise click.UsageError("--cache takes no sections")
-        return show_cache(target_of(bundle, workspace), cache or agent, output_format)
+        return show_cache(target_of(bundle, workspace, trust), cache or agent, output_format)
     if context is not None:
         from octoc.cli.show_context import show_context
 
         if sections:
             raise click.UsageError("--context takes no sections")
-        return show_context(target_of(bundle, workspace), context or agent or "supervisor", output_format)
+        return show_context(target_of(bundle, workspace, trust), context or agent or "supervisor", output_format)
     asked = sections or (SECTIONS if output_format == "json" else _DEFAULT)
 
     async def work(runtime: Runtime) -> dict[str, Any]:
         found: dict[str, Any] = {"name": runtime.bundle.name, "octoc_version": runtime.bundle.octoc_version}
         return found | {section: _READERS[section](runtime, agent) for section in dict.fromkeys(asked)}
 
-    found = with_runtime(target_of(bundle, workspace), work)
+    found = with_runtime(target_of(bundle, workspace, trust), work)
     if output_format == "json":
         import json
 
@@ -87,6 +105,17 @@ def command(
     else:
         _print(found)
     return 0
+
+
+def _section(word: str) -> str:
+    """Return a word that is a section. Raises: click.UsageError."""
+    if word in SECTIONS:
+        return word
+    from octoc.diagnostics.render.text import escape
+    from octoc.diagnostics.suggest import did_you_mean
+
+    hint = did_you_mean(word, SECTIONS) or f"expected one of {', '.join(SECTIONS)}, or `tool` and a tool"
+    raise click.UsageError(f"there is no section `{escape(word)}`: {hint}")
 
 
 def _capabilities(runtime: Runtime, agent: str | None) -> Entries:
@@ -213,35 +242,32 @@ def _offers(runtime: Runtime, agent: str | None) -> list[tuple[str, str, str, Ma
 
 
 def _tokens(runtime: Runtime, agent: str | None) -> dict[str, Any]:
-    """Per agent: every schema of its registry in the prompt, against the tools and the prompt text that octoc gives."""
-    import json
-
-    from octoc.formats.render import shown as rendered
-    from octoc.tokens import APPROXIMATE
-
-    def count(tools: Sequence[Any]) -> int:
-        return sum(APPROXIMATE.count(json.dumps(tool, ensure_ascii=False, separators=(",", ":"))) for tool in tools)
+    """Per agent: its tokens at the start with their parts, and those of its prompt with all tools of its registry."""
+    from octoc.runtime import tool_text
 
     unrecorded = {server.name for server in runtime.bundle.servers if not server.listed}
     agents = []
     for name in _agent_names(runtime, agent):
         session = runtime.owners_session(name)
-        indexes = sorted(session.state.tools.known())
-        tools = ((session.state.tools.alias(index), runtime.opened.tool_wire(index)) for index in indexes)
-        bound = [rendered(alias, wire, "anthropic").tool for alias, wire in tools]
-        text = session.servers_prompt
-        shown = session.tools(format="anthropic")
+        found, tools = session.inspect(), session.state.tools
+        sections = {section.name: section.tokens for section in found.sections}
+        bound = (tools.scope.shown(index, found.format).tool for index in tools.known())
+        count, prompt = session.state.counter.count, sections.get("system prompt", 0)
         agents.append(
             {
                 "name": name,
-                "tools": len(indexes),
-                "everything": count(bound),
-                "unrecorded": len(unrecorded.intersection(_servers_of(session.state.tools))),
-                "octoc_tools": len(shown),
-                "octoc": count(shown) + (APPROXIMATE.count(text) if text else 0),
+                "counter": found.counter,
+                "format": found.format,
+                "tools": len(tools.known()),
+                "all_tools": prompt + sum(count(tool_text(tool)) for tool in bound),
+                "at_the_start": found.tokens,
+                "prompts": prompt + sections.get("servers prompt", 0),
+                "octoc_tools": sections.get("octoc's tools", 0),
+                "direct_tools": sections.get("direct tools", 0),
+                "unrecorded": len(unrecorded.intersection(_servers_of(tools))),
             }
         )
-    return {"counter": APPROXIMATE.name, "agents": agents}
+    return {"agents": agents}
 
 
 def _servers_of(tools: SessionTools) -> set[str]:
@@ -273,6 +299,8 @@ def _id(runtime: Runtime, index: int) -> str:
 
 def _print(found: dict[str, Any]) -> None:
     from octoc.cli.tables import one_line, print_table
+    from octoc.cli.token_columns import AT_THE_START
+    from octoc.cli.token_columns import title as token_title
 
     columns: dict[str, tuple[tuple[str, ...], Callable[[dict[str, Any]], tuple[str | int, ...]]]] = {
         "capabilities": (
@@ -306,16 +334,16 @@ def _print(found: dict[str, Any]) -> None:
             lambda e: (e["name"], e["server"], one_line(e["description"])),
         ),
         "tokens": (
-            ("agent", "tools", "everything bound", "octoc's tools", "octoc"),
-            lambda e: (e["name"], e["tools"], e["everything"], e["octoc_tools"], e["octoc"]),
+            ("agent", *AT_THE_START, "with all tools bound"),
+            lambda e: (e["name"], e["at_the_start"], e["prompts"], e["octoc_tools"], e["direct_tools"], e["all_tools"]),
         ),
     }  # fmt: skip
     sections = [section for section in SECTIONS if section in found]
     for section in sections:
         entries, title = found[section], {"routing": "needs that routing learned from"}.get(section, section)
         if section == "tokens":
-            title = f"tokens in each request (counter: {entries['counter']}, approximate)"
             entries = entries["agents"]
+            title = token_title(entry["counter"] for entry in entries)
         names, row = columns[section]
         if section == "skills" and not any("why" in entry for entry in entries):  # known for one agent only
             names, row = ("skill", "description"), lambda e: (e["name"], one_line(e["description"]))

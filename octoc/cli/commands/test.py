@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import click
 
-from octoc.cli.options import allow_degraded_option, format_options, verbose_option, workspace_option
+from octoc.cli.options import (
+    allow_degraded_option,
+    completes,
+    format_options,
+    trust_option,
+    verbose_option,
+    workspace_option,
+)
 from octoc.lists import name_list
 
 if TYPE_CHECKING:
@@ -20,10 +27,11 @@ if TYPE_CHECKING:
 @click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False, path_type=Path), metavar="[FILE]...")
 @workspace_option
 @click.option("--bundle", type=click.Path(path_type=Path), metavar="FILE", help="Test this bundle. Default: build one.")
+@trust_option
 @allow_degraded_option
 @click.option("--record", is_flag=True, help="Write the results to routing.lock and evals.lock, for review.")
 @click.option("-k", "only", metavar="TEXT", help="Only fixtures with TEXT in their message, expectation or note.")
-@click.option("--agent", metavar="NAME", help="Only fixtures of this agent.")
+@click.option("--agent", metavar="NAME", shell_complete=completes("agents"), help="Only fixtures of this agent.")
 @click.option(
     "--junit", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Also write JUnit XML to FILE."
 )
@@ -33,6 +41,8 @@ def command(
     files: tuple[Path, ...],
     workspace: Path | None,
     bundle: Path | None,
+    trust: Path | None,
+    *,
     allow_degraded: bool,
     record: bool,
     only: str | None,
@@ -63,7 +73,13 @@ def command(
     if bundle is None and agent is None and (evals or not files):
         run = _run_evals(root, evals, record=record, only=only)
     options = _Options(
-        bundle=bundle, allow_degraded=allow_degraded, record=record, only=only, agent=agent, verbose=verbose
+        bundle=bundle,
+        trust=trust,
+        allow_degraded=allow_degraded,
+        record=record,
+        only=only,
+        agent=agent,
+        verbose=verbose,
     )
     tested = None if evals and not fixtures else _run_fixtures(root, fixtures, options, may_be_empty=run is not None)
     if junit is not None and tested is not None:
@@ -83,6 +99,7 @@ def command(
 @attrs.frozen(kw_only=True)
 class _Options:
     bundle: Path | None
+    trust: Path | None
     allow_degraded: bool
     record: bool
     only: str | None
@@ -125,14 +142,14 @@ def _run_fixtures(root: Path, files: tuple[Path, ...], options: _Options, *, may
         )
     bundle = options.bundle
     target = built_bundle(root, allow_degraded=options.allow_degraded) if bundle is None else bundle
-    known = look_up(loaded, bundle_names(target))
+    known = look_up(loaded, bundle_names(target, options.trust))
     is_unsound = any(found.severity >= Severity.ERROR for found in loaded.diagnostics)
     if loaded.diagnostics:
         print_diagnostics(loaded.diagnostics, root, output_format="full", verbose=False, err=True)
     fixtures = known.only(text=options.only, agent=options.agent)
     if known and not fixtures:
         raise UnavailableError("no fixture is left to run", "-k and --agent exclude all of them")
-    results = evaluate_bundle(target, root, fixtures)
+    results = evaluate_bundle(target, root, fixtures, options.trust)
     from octoc.evaluation.recorded import LOCK_NAME
 
     limits = {} if is_part else {k: v for k, v in attrs.asdict(loaded.settings.test).items() if v is not None}

@@ -9,10 +9,13 @@ from octoc.formats import ToolFormat
 
 @attrs.frozen(kw_only=True)
 class AgentTokens:
-    """The token costs of one agent's tools.
+    """The token costs of one agent before the first message, and of the tools that it may load.
 
     Args:
         format: the form of the tools, which `counter` counted.
+        start_tokens: the tokens at the start: of the two prompts, and `direct_tokens`.
+        prompt_tokens, servers_prompt_tokens: those of the agent's own system prompt, and of octoc's section on servers.
+        own_tokens: the part of `direct_tokens` that octoc's own tools take.
         direct_tools: number of tools in every request from the start, octoc's own included, with `direct_tokens`.
         deferred_tools: number of tools that `find_tools` or a capability loads, with the saved `deferred_tokens`.
         largest: name and tokens of the largest direct tools, largest first.
@@ -21,6 +24,10 @@ class AgentTokens:
     agent: str
     format: ToolFormat
     counter: str
+    start_tokens: int
+    prompt_tokens: int
+    servers_prompt_tokens: int
+    own_tokens: int
     direct_tools: int
     direct_tokens: int
     deferred_tools: int

@@ -1,4 +1,4 @@
-"""The token report: what each agent's tools cost in every request, what it may load, and what a capability adds.
+"""The token report: what each agent costs at the start, what it may load, and what a capability adds.
 
 Counted on what the agent's provider is shown, octoc's own tools with it, by the counter of its model. Tools of servers
 without a snapshot are not known, and not counted.
@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from octoc.compiler.inputs.octomind import OCTOMIND
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.tokens import AgentTokens, CapabilityTokens, TokenReport
 from octoc.compiler.scope.aliases import aliases_in, style_of
@@ -19,6 +20,7 @@ from octoc.formats.render import shown
 from octoc.names import ToolId
 from octoc.plugin import PluginError, TokenCounter
 from octoc.plugin.manager import Plugins
+from octoc.references import unescaped
 from octoc.tokens import APPROXIMATE
 
 if TYPE_CHECKING:
@@ -50,7 +52,7 @@ def token_report(build: Build, plugins: Plugins) -> TokenReport:
 def _agent(agent: Agent, build: Build, prices: _Prices, numbers: dict[ToolId, int]) -> AgentTokens:
     registry = build.scoped.registries[agent.name]
     model = agent.source.model
-    form = format_of(model, _default(build))
+    form = format_of(model)  # as the runtime counts, which knows no provider of the workspace
     count = prices.counter(model, form)
     boot = [one for one in build.resolved.capabilities if one.name in registry.boot]
     booted = _numbers((tool for one in boot for grant in one.grants for tool in grant.tools), numbers)
@@ -70,12 +72,21 @@ def _agent(agent: Agent, build: Build, prices: _Prices, numbers: dict[ToolId, in
     priced = sorted(
         ((names[index], count.of(index, names[index])) for index in direct), key=lambda one: (-one[1], one[0])
     )
+    written = unescaped if agent.source.kind == OCTOMIND.name else str
+    prompts = [written(agent.source.prompt), build.prompts.get(agent.name, "")]
+    prompt_tokens, servers_prompt_tokens = (count.counter.count(text) if text else 0 for text in prompts)
+    own_tokens = sum(count.text(wire["name"], wire) for wire in own)
+    direct_tokens = own_tokens + sum(tokens for _, tokens in priced)
     return AgentTokens(
         agent=agent.name,
         format=form,
         counter=count.counter.name,
+        start_tokens=prompt_tokens + servers_prompt_tokens + direct_tokens,
+        prompt_tokens=prompt_tokens,
+        servers_prompt_tokens=servers_prompt_tokens,
+        own_tokens=own_tokens,
         direct_tools=len(own) + len(direct),
-        direct_tokens=sum(count.text(wire["name"], wire) for wire in own) + sum(tokens for _, tokens in priced),
+        direct_tokens=direct_tokens,
         deferred_tools=len(deferred),
         deferred_tokens=sum(count.of(index, names[index]) for index in deferred),
         largest=tuple(priced[:LARGEST]),

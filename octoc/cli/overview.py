@@ -1,0 +1,152 @@
+"""What `octoc` alone prints: what octoc finds in this folder, and the next command."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import attrs
+import click
+
+from octoc import __version__
+from octoc.lists import some_names
+
+if TYPE_CHECKING:
+    from octoc.compiler.model.documents import Discovered
+
+
+@attrs.frozen(kw_only=True)
+class Overview:
+    """Facts as (name, text), and the next commands as (words after `octoc`, reason), the first one first."""
+
+    facts: tuple[tuple[str, str], ...]
+    steps: tuple[tuple[str, str], ...]
+
+
+def print_overview() -> int:
+    """Print what is in the working directory, or above it; returns the exit status."""
+    from octoc.cli.failures import missing_package
+    from octoc.diagnostics.render.text import escape
+
+    try:
+        found = overview_of(Path())
+    except ModuleNotFoundError as error:
+        missing = missing_package(error)
+        if missing is None:
+            raise
+        found = Overview(facts=(("compiler", missing.message), ("", missing.help or "")), steps=())
+    click.echo(f"octoc {__version__}: checks, locks and runs the tools of agents")
+    click.echo()
+    width = max(len(name) for name, _ in found.facts) + 2
+    for name, text in found.facts:
+        click.echo(f"{name.ljust(width)}{escape(text)}")
+    if found.steps:
+        click.echo()
+        width = max(len(words) for words, _ in found.steps) + 2
+        for place, (words, reason) in enumerate(found.steps):
+            click.echo(f"{'next:' if not place else 'then:'} octoc {words.ljust(width)}{escape(reason)}".rstrip())
+    click.echo()
+    click.echo("octoc --help lists all commands")
+    return 0
+
+
+def overview_of(start: Path) -> Overview:
+    """Return what lies in `start` or in the workspace that it is in. Connects nothing and writes nothing."""
+    from octoc.compiler.inputs.project import find_bare_workspace
+    from octoc.compiler.workspace.paths import WORKSPACE_FILE, find_workspace
+
+    root = find_workspace(start) or find_bare_workspace(start)
+    if root is None:
+        return _without_workspace(start.absolute())
+    from octoc.compiler.cache.store import Cache
+    from octoc.compiler.discover.stage import find_files
+    from octoc.compiler.lock.inputs import inputs_digest
+    from octoc.compiler.read.stage import input_digests
+    from octoc.compiler.workspace.build import bundle_path
+    from octoc.compiler.workspace.load import load_workspace
+    from octoc.compiler.workspace.paths import LOCK_FILE
+
+    place = "this folder" if root == start.absolute() else os.path.relpath(root, start.absolute())
+    has_file = (root / WORKSPACE_FILE).is_file()
+    facts = [("workspace", f"{place}, {WORKSPACE_FILE if has_file else f'without {WORKSPACE_FILE}'}")]
+    loaded = load_workspace(root, cache=Cache(None))
+    if loaded.settings is None:
+        facts.append((WORKSPACE_FILE, "has errors"))
+        return Overview(facts=tuple(facts), steps=(("check", f"shows what is wrong in {WORKSPACE_FILE}"),))
+    discovered = find_files(loaded.settings, loaded.context)
+    facts += _inputs(discovered)
+    bundle = bundle_path(root, loaded.settings)
+    if has_file:  # a folder without octoc.toml gets no lock
+        facts.append(("lock", f"{LOCK_FILE}, {'there' if (root / LOCK_FILE).is_file() else 'not written yet'}"))
+    state, text, unrecorded = _bundle(bundle, inputs_digest(discovered, input_digests(discovered)))
+    facts.append(("bundle", f"{os.path.relpath(bundle, root)}, {text}"))
+    return Overview(facts=tuple(facts), steps=tuple(_steps(discovered, state, unrecorded)))
+
+
+def _without_workspace(folder: Path) -> Overview:
+    from octoc.compiler.workspace.init import Inputs, find_inputs
+
+    try:
+        inputs = find_inputs(folder)
+    except OSError:
+        inputs = Inputs()
+    if inputs.is_empty:
+        return Overview(
+            facts=(("workspace", "none: no octoc.toml, no agents, no tap and no client's file of servers here"),),
+            steps=(("init", "writes an octoc.toml for this folder"),),
+        )
+    facts = [("workspace", "none: no octoc.toml here or in a parent folder")]
+    facts += [("agents", some_names(inputs.agent_folders))] * bool(inputs.agent_folders)
+    facts += [("taps", some_names([path for _, path in inputs.taps]))] * bool(inputs.taps)
+    return Overview(
+        facts=tuple(facts),
+        steps=(("check", "finds mistakes and writes nothing"), ("init", "makes this folder a workspace")),
+    )
+
+
+def _inputs(discovered: Discovered) -> list[tuple[str, str]]:
+    """Return the files of servers, the agents, the taps and the records of a workspace."""
+    roles = Counter(file.kind.role for file in discovered.files)
+    servers = [file.display for file in discovered.files if file.tap is None and file.kind.role == "servers"]
+    facts = [("servers", some_names(servers))] * bool(servers)
+    facts += [("taps", some_names([tap.name for tap in discovered.taps]))] * bool(discovered.taps)
+    facts += [("agents", _many(roles["agents"], "file"))] * bool(roles["agents"])
+    return [*facts, ("snapshots", _many(roles["snapshots"], "server") if roles["snapshots"] else "none yet")]
+
+
+def _bundle(path: Path, inputs: str) -> tuple[str, str, int]:
+    """Return the state of a bundle (`missing`, `broken`, `stale` or `current`), a text, and its unrecorded servers."""
+    from octoc.bundle.reader import OpenBundle
+    from octoc.bundle.refusal import BundleFileError
+
+    if not path.is_file():
+        return "missing", "not built yet", 0
+    try:
+        bundle = OpenBundle.open(path).bundle
+    except BundleFileError as refused:
+        return "broken", f"cannot be opened: {refused}", 0
+    parts = ", ".join((
+        _many(len(bundle.agents), "agent"),
+        _many(len(bundle.servers), "server"),
+        _many(len(bundle.tools), "tool"),
+    ))  # fmt: skip
+    unrecorded = sum(not server.listed for server in bundle.servers)
+    if bundle.inputs != inputs:
+        return "stale", f"{parts}; inputs changed since it was built", unrecorded
+    return "current", f"{parts}; up to date", unrecorded
+
+
+def _steps(discovered: Discovered, state: str, unrecorded: int) -> list[tuple[str, str]]:
+    if state == "current":
+        record = [("pin", f"records the tools of {_many(unrecorded, 'server')}")] * bool(unrecorded)
+        return [*record, ("show", "shows agents, tools and tokens"), ("call SERVER TOOL", "calls a tool")]
+    has_records = any(file.kind.role == "snapshots" for file in discovered.files)
+    record = [("pin", "starts each server once and records its tools")] * (not has_records)
+    checks = [("check", "finds mistakes and writes nothing")] * (state == "missing")
+    return [*checks, *record, ("build", "writes the bundle and the lock")]
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
