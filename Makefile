@@ -24,13 +24,14 @@ NODE22_CLIENTS := @anthropic-ai/claude-code@2.1.330 @modelcontextprotocol/inspec
 MINUTES ?= 10
 RELEASES ?= newest oldest
 
-.PHONY: help setup demo test conformance adapters fuzz snapshots lint format types clean
+.PHONY: help setup demo test conformance adapters fuzz rug-pull snapshots lint format types clean
 
 help:
 	@echo "make demo    build the demo workspace, route three messages, call two tools"
 	@echo "make test    run every test (ARGS='-k name' passes options to pytest; -n 0: in one process)"
 	@echo "make conformance  run the official conformance suite of MCP, and clients that want Node.js 22, on octoc serve"
 	@echo "make adapters     test the adapters with their frameworks (RELEASES='newest oldest')"
+	@echo "make rug-pull  two real releases of one server under one command (installs from the package index)"
 	@echo "make fuzz    look for new counterexamples of the property tests (MINUTES=10, ARGS='tests/runtime/isolation')"
 	@echo "make snapshots  rewrite tests/snapshots: what users and models see, as files"
 	@echo "make lint    ruff: rules and format    make format    let ruff repair both"
@@ -51,7 +52,7 @@ $(VENV)/.pip: Makefile
 # One pip command, so that octoc and its plugins are resolved together; pip 25.1 is the first that reads a group.
 $(VENV)/.python: $(VENV)/.pip pyproject.toml $(PLUGINS:%=%/pyproject.toml)
 	@echo "setup: installing octoc, its plugins and the tools of development into $(VENV)"
-	$(BIN)/python -m pip install --quiet --editable ".[compile]" $(PLUGINS:%=--editable ./%) --group dev
+	$(BIN)/python -m pip install --quiet --editable ".[compile,sign]" $(PLUGINS:%=--editable ./%) --group dev
 	$(BIN)/python -m compileall -q octoc plugins/*/octoc_* # pip compiles what it copies, and an editable install copies nothing
 	@touch $@
 
@@ -104,6 +105,10 @@ adapters: $(STAMP)
 # New seeds, which `make test` never has: what fails here becomes a fixed example there. No part of CI.
 fuzz: $(STAMP)
 	$(BIN)/python tests/fuzz.py --minutes $(MINUTES) $(ARGS)
+
+# Two real releases of one server, installed from the package index: too long for `make test`. No part of CI.
+rug-pull: $(STAMP)
+	$(BIN)/python -m pytest tests/pins/rug_pull.py -rs $(ARGS)
 
 # In one process: each folder of snapshots is rewritten by one test.
 snapshots: $(STAMP)

@@ -56,6 +56,7 @@ def build(
     root: Path,
     *,
     locked: bool = False,
+    frozen: bool = False,
     strict: bool = False,
     allow_degraded: bool = False,
     output: Path | None = None,
@@ -67,6 +68,7 @@ def build(
 
     Args:
         locked: write nothing and read no cache; each reason why the lock is stale is an error.
+        frozen: take what the lock decides, and neither compare nor write it.
         strict: any error means no bundle. Always so in production mode.
         allow_degraded: build without vectors where the encoder is missing or fails; else that is an error, and no
             bundle and no lock are written.
@@ -79,6 +81,7 @@ def build(
         _build,
         root,
         locked=locked,
+        frozen=frozen,
         strict=strict,
         allow_degraded=allow_degraded,
         output=output,
@@ -96,6 +99,7 @@ def _build(
     *,
     cache: Cache,
     locked: bool,
+    frozen: bool,
     strict: bool,
     allow_degraded: bool,
     output: Path | None,
@@ -110,6 +114,7 @@ def _build(
     context = attrs.evolve(
         context,
         locked=locked,
+        frozen=frozen,
         strict=strict or settings.mode == "production",
         allow_degraded=allow_degraded,
         output=target,
@@ -120,7 +125,7 @@ def _build(
         input_digests(discovered),
         versions=versions_of(context.plugins),
         options={
-            "locked": locked,
+            "locked": [locked, frozen],
             "strict": context.strict,
             "allow_degraded": allow_degraded,
             "output": [target.name, way_to_workspace(target, root)],

@@ -52,6 +52,10 @@ def load_workspace(
     locate = SpanIndex(read_text)
     early = DiagnosticSink(locate)
     settings = load_settings(root, early, cache=cache, overlay=overlay)
+    if settings is not None and any(tap.git for tap in settings.taps):
+        from octoc.compiler.taps.store import with_fetched_taps  # few workspaces have taps from git
+
+        settings = with_fetched_taps(settings, root)
     named = load_plugins(settings.plugins if settings is not None else ()) if plugins is None else plugins
     rule_of = rule_finder(named)
     # What was found before the settings were known is judged by them like all else.
