@@ -76,9 +76,10 @@ demo: $(STAMP)
 	$(BIN)/python examples/demo/run.py
 
 # By two processes at once, each file's tests in one of them, since what is made for a file is made once. Not in
-# pyproject.toml: `pytest tests/x.py` starts sooner alone, and a debugger works in it.
+# pyproject.toml: `pytest tests/x.py` starts sooner alone, and a debugger works in it. No test takes a tenth of the limit
+# on an idle machine; one that reaches it hangs.
 test: $(STAMP)
-	$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile --timeout 600 $(ARGS)
 
 NPM22 = npm install --save-exact --silent --no-audit --no-fund --prefer-offline --prefix $(VENV)/node22
 

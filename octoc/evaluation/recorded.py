@@ -6,7 +6,6 @@ It is text for review: one line per fixture, sorted by its text, without scores,
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -16,6 +15,7 @@ from octoc.evaluation.figures import names
 from octoc.evaluation.outcomes import RECALL_AT, MessageOutcome, Outcome, QueryOutcome, Results, Verdict
 from octoc.names import SUPERVISOR
 from octoc.routing.fixtures import RoutingFixture, SearchFixture
+from octoc.toml_limits import parse
 
 LOCK_NAME = "routing.lock"
 VERSION = 1
@@ -158,8 +158,8 @@ def _list(key: str, lines: Iterable[str]) -> list[str]:
 
 def _parsed(text: str) -> tuple[str, dict[tuple[Any, ...], tuple[str, ...]]]:
     try:
-        values = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
+        values = parse(text)
+    except ValueError as error:
         raise RecordedError(f"it is not TOML: {error}") from None
     if values.get("version") != VERSION:
         raise RecordedError(f"its version is {values.get('version')!r}, expected {VERSION}")

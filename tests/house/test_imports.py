@@ -25,6 +25,7 @@ LAYER_OF = {
     "lazy_exports": "base",
     "caller": "base",
     "json_limits": "base",
+    "toml_limits": "base",
     "server_environment": "base",
     "results": "base",
     "diagnostics": "base",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import attrs
 
+from octoc import toml_limits
 from octoc.compiler.inputs.registry import FileKinds
 from octoc.compiler.read.fences import opens
 from octoc.plugin.file_kinds import NO_DIALECT, Dialect, FileKind, Syntax
@@ -64,7 +64,7 @@ def _values(syntax: Syntax, text: str) -> Mapping[str, Any] | None:
         lines = text.partition("\n---")[0].split("\n") if opens(text) else ()
         return {key: value.strip() for key, _, value in (line.partition(":") for line in lines)}
     try:
-        values: Any = tomllib.loads(text) if syntax == "toml" else json.loads(text)
+        values: Any = toml_limits.parse(text) if syntax == "toml" else json.loads(text)
     except (ValueError, RecursionError):
         return None
     return values if isinstance(values, dict) else {}

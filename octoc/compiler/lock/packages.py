@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 
 import attrs
@@ -14,6 +13,7 @@ from octoc.compiler.pin.packages import Package, package_of
 from octoc.compiler.workspace.files import bytes_if_any
 from octoc.compiler.workspace.paths import LOCK_FILE
 from octoc.diagnostics.rules.lock import NOT_IN_LOCK
+from octoc.toml_limits import parse
 
 REGISTRIES = frozenset({"npm", "pypi"})
 """The registries of which a lock can have versions and hashes."""
@@ -44,8 +44,8 @@ def _locked(context: Context) -> Mapping[str, PackageVersion]:
     if not _HAS_VERSIONS.search(data):
         return {}
     try:
-        tables = tomllib.loads(data.decode()).get("servers")
-    except (ValueError, RecursionError):
+        tables = parse(data.decode()).get("servers")
+    except ValueError:
         return {}
     found = {}
     for name, table in tables.items() if isinstance(tables, Mapping) else ():

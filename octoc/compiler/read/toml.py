@@ -13,15 +13,12 @@ from octoc.compiler.read.toml_positions import toml_positions
 from octoc.compiler.read.values import MAX_DEPTH, sound
 from octoc.diagnostics.model import DiagnosticSink, Place, Span
 from octoc.diagnostics.rules import read as rules
+from octoc.toml_limits import MAX_KEY_PARTS, has_long_key
 
 _AT = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)\Z")
 _HEADER = re.compile(r"# ([A-Z][A-Za-z ]*):\s*(.+)\Z")
 # A line that may end in a comment with a placeholder; cheap, and right for nearly every file.
 _MAY_HOLD_PLACEHOLDER = re.compile(r"#[^\n]*\{\{")
-_MAX_KEY_PARTS = 200
-_LONG_KEY = re.compile(
-    rf"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{_MAX_KEY_PARTS}}}""", re.ASCII
-)
 # A character that Unicode leaves to private use; a file that has it is read the slow way.
 _MARK = "\uf8f5"
 # A comment or a string of any kind, so that what looks like a string inside another does not count. `body` is the text
@@ -52,9 +49,8 @@ def read_toml(text: str, place: Place, sink: DiagnosticSink) -> dict[str, Any] |
     Values that JSON cannot carry (`nan`, `inf`) are reported and left out; dates stay `datetime` values.
     """
     short, prompts = _shorten(text)
-    if _LONG_KEY.search(short):
-        # tomllib takes a time that grows with the square of a key's parts.
-        sink.report(rules.TOO_DEEP, f"a key of more than {_MAX_KEY_PARTS} parts", at=place)
+    if has_long_key(short):
+        sink.report(rules.TOO_DEEP, f"a key of more than {MAX_KEY_PARTS} parts", at=place)
         return None
     try:
         return sound(_loads(text, short, prompts), place, sink)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from octoc.compiler.taps.addresses import is_commit
 from octoc.compiler.workspace.files import bytes_if_any
 from octoc.compiler.workspace.paths import LOCK_FILE, WORKSPACE_FILE
 from octoc.plugin.folders import cache_folder
+from octoc.toml_limits import parse
 from octoc.whole_files import write_whole
 
 _FOLDER = "taps"
@@ -91,8 +91,8 @@ def with_fetched_taps(settings: WorkspaceSettings, root: Path) -> WorkspaceSetti
 def _table(path: Path) -> dict[str, Any]:
     """Return a file of TOML; nothing of one that cannot be read, which others report."""
     try:
-        return tomllib.loads((bytes_if_any(path) or b"").decode())
-    except (ValueError, RecursionError):
+        return parse((bytes_if_any(path) or b"").decode())
+    except ValueError:
         return {}
 
 

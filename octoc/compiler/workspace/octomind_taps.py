@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from pathlib import Path
 from typing import Any
 
 from octoc.compiler.inputs.octomind import BUILT_IN_TAP, DATA_FOLDER, DATA_FOLDER_VARIABLE, TAP_LIST, tap_folder
+from octoc.toml_limits import parse
 
 _FOLDERS = tap_folder("*/*")
 
@@ -30,7 +30,7 @@ def octomind_taps(data: Path) -> list[tuple[str, Path]]:
 def _listed(path: Path) -> list[str]:
     """Return the names of a list of taps; none when it cannot be read: Octomind reports why."""
     try:
-        taps: Any = tomllib.loads(path.read_text(encoding="utf-8")).get("taps")
+        taps: Any = parse(path.read_text(encoding="utf-8")).get("taps")
     except (OSError, ValueError):
         return []
     return [str(tap.get("name")) for tap in taps if isinstance(tap, dict)] if isinstance(taps, list) else []
