@@ -24,13 +24,14 @@ NODE22_CLIENTS := @anthropic-ai/claude-code@2.1.330 @modelcontextprotocol/inspec
 MINUTES ?= 10
 RELEASES ?= newest oldest
 
-.PHONY: help setup demo test conformance adapters fuzz rug-pull snapshots lint format types clean
+.PHONY: help setup demo test conformance adapters docs fuzz rug-pull snapshots lint format types clean
 
 help:
 	@echo "make demo    build the demo workspace, route three messages, call two tools"
 	@echo "make test    run every test (ARGS='-k name' passes options to pytest; -n 0: in one process)"
 	@echo "make conformance  run the official conformance suite of MCP, and clients that want Node.js 22, on octoc serve"
 	@echo "make adapters     test the adapters with their frameworks (RELEASES='newest oldest')"
+	@echo "make docs    build the docs site into site/; a broken link fails"
 	@echo "make rug-pull  two real releases of one server under one command (installs from the package index)"
 	@echo "make fuzz    look for new counterexamples of the property tests (MINUTES=10, ARGS='tests/runtime/isolation')"
 	@echo "make snapshots  rewrite tests/snapshots: what users and models see, as files"
@@ -103,6 +104,18 @@ conformance: $(STAMP) $(VENV)/.node22
 adapters: $(STAMP)
 	.ci/adapters $(RELEASES)
 
+# The site's generator knows nothing of octoc: its packages are in an environment of their own, where no release of theirs
+# meets one of octoc's. The pages are written by octoc's environment.
+$(VENV)/.docs: $(VENV)/.pip pyproject.toml
+	$(BIN)/python -m venv --without-pip $(VENV)/docs
+	$(BIN)/python -m pip --python $(VENV)/docs/bin/python install --quiet --group docs
+	@touch $@
+
+docs: $(STAMP) $(VENV)/.docs
+	$(BIN)/python -m docs_site
+	$(VENV)/docs/bin/zensical build --strict --clean --config-file build/docs/zensical.toml
+	rm -rf site && mv build/docs/site site
+
 # New seeds, which `make test` never has: what fails here becomes a fixed example there. No part of CI.
 fuzz: $(STAMP)
 	$(BIN)/python tests/fuzz.py --minutes $(MINUTES) $(ARGS)
@@ -129,5 +142,5 @@ types: $(STAMP)
 	@set -e; for tests in $(PLUGIN_TESTS); do echo "$(BIN)/mypy $$tests"; $(BIN)/mypy $$tests; done
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist plugins/*/dist examples/*/dist
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build site dist plugins/*/dist examples/*/dist
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,4 +1,4 @@
-"""Which command installs more of octoc, from the place that this octoc came from."""
+"""What the installed octoc says of itself: where it came from, how to install more of it, and where its site is."""
 
 from __future__ import annotations
 
@@ -28,6 +28,21 @@ def install_command(*requirements: str, options: str = "") -> str:
     origin = _origin()
     before, named = _named(requirements, origin)
     return " ".join(["pip install", *options.split(), *before, *map(shlex.quote, named)])
+
+
+def documentation_url() -> str | None:
+    """Return the address of octoc's site without a `/` at its end; None if the installed octoc names none.
+
+    It is `Documentation` in `[project.urls]` of pyproject.toml, which an installation keeps in its metadata.
+    """
+    from importlib.metadata import PackageNotFoundError, metadata
+
+    try:
+        entries: list[str] = metadata(_OCTOC).get_all("Project-URL") or []
+    except PackageNotFoundError:
+        return None
+    urls = {label.strip(): url.strip() for label, _, url in (entry.partition(",") for entry in entries)}
+    return urls["Documentation"].rstrip("/") if "Documentation" in urls else None
 
 
 def _named(requirements: tuple[str, ...], origin: Mapping[str, Any]) -> tuple[tuple[str, ...], list[str]]:

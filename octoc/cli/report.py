@@ -102,10 +102,11 @@ def _for_ci(output_format: str, shown: Sequence[Diagnostic], root: Path, fail_on
     if output_format != "sarif":
         raise ValueError(f"unknown output format `{output_format}`")
     from octoc import __version__
-    from octoc.diagnostics.pages import page_of
+    from octoc.diagnostics.pages import page_of, url_of
     from octoc.diagnostics.render.sarif import render_sarif
 
-    return render_sarif(moved, version=__version__, page_of=page_of, placeless=_below(base, root / "octoc.toml"))
+    placeless = _below(base, root / "octoc.toml")
+    return render_sarif(moved, version=__version__, page_of=page_of, url_of=url_of, placeless=placeless)
 
 
 def _below(base: Path, path: Path) -> str:

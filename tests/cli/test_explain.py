@@ -2,15 +2,29 @@
 
 import json
 from collections.abc import Callable
+from email.message import Message
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import octoc.diagnostics
+from octoc.installation import documentation_url
 
 Run = Callable[..., Any]
+SITE = "https://docs.example/octoc"
 PAGE = (Path(octoc.diagnostics.__file__).parent / "docs" / "OCT301.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(autouse=True)
+def site(monkeypatch: pytest.MonkeyPatch) -> Callable[[str | None], None]:
+    """A function that sets the address of the site; without a call the installed octoc names none."""
+
+    def name(url: str | None) -> None:
+        monkeypatch.setattr("octoc.diagnostics.pages.documentation_url", lambda: url)
+
+    name(None)
+    return name
 
 
 @pytest.mark.parametrize("asked", ["OCT301", "oct301", "301", "unknown-server"])
@@ -25,7 +39,24 @@ def test_json_is_one_object(octoc: Run) -> None:
     done = octoc("explain", "OCT301", "--json")
     found = json.loads(done.out)
     assert (found["code"], found["name"], found["severity"]) == ("OCT301", "unknown-server", "error")
-    assert found["page"] == PAGE
+    assert (found["page"], found["url"]) == (PAGE, None)
+
+
+def test_the_page_on_the_site_is_named(octoc: Run, site: Callable[[str | None], None]) -> None:
+    """An installation that names a site prints the address of the rule's page there."""
+    site(SITE)
+    assert octoc("explain", "OCT301").out == f"{PAGE}\nThis page online: {SITE}/rules/OCT301/\n"
+    assert json.loads(octoc("explain", "OCT301", "--json").out)["url"] == f"{SITE}/rules/OCT301/"
+
+
+def test_the_site_is_in_the_metadata(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The address is `Documentation` of the installed distribution, and None if it has no such entry."""
+    metadata = Message()
+    monkeypatch.setattr("importlib.metadata.metadata", lambda _: metadata)
+    metadata["Project-URL"] = "Repository, https://code.example/octoc"
+    assert documentation_url() is None
+    metadata["Project-URL"] = f"Documentation, {SITE}/"
+    assert documentation_url() == SITE
 
 
 @pytest.mark.parametrize(

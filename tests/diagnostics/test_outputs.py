@@ -118,7 +118,8 @@ def sarif_validator() -> Draft4Validator:
 
 def sarif(*found: Diagnostic) -> dict[str, Any]:
     """Return the run of a log of these findings, valid by SARIF's schema."""
-    log = json.loads(render_sarif(found, version="0.1.0", page_of=page_of))
+    address = "https://docs.example/rules/{}/".format
+    log = json.loads(render_sarif(found, version="0.1.0", page_of=page_of, url_of=lambda rule: address(rule.code)))
     assert [error.message for error in sarif_validator().iter_errors(log)] == []
     (run,) = log["runs"]
     assert isinstance(run, dict)
@@ -161,6 +162,7 @@ def test_sarif_s_rules_have_their_pages() -> None:
         result["ruleId"] for result in run["results"]
     ]
     assert all(rule["help"]["markdown"] == page_of(RULES[rule["id"]]) for rule in rules)
+    assert [rule["helpUri"] for rule in rules] == [f"https://docs.example/rules/{rule['id']}/" for rule in rules]
     assert rules[0]["defaultConfiguration"]["level"] == "error"
 
 

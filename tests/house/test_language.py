@@ -16,7 +16,16 @@ ROOT = Path(__file__).resolve().parents[2]
 DATA = tomllib.loads((ROOT / "tests" / "house" / "language.toml").read_text(encoding="utf-8"))
 HABITS = [(re.compile(habit["pattern"], re.MULTILINE | re.IGNORECASE), habit) for habit in DATA["habit"]]
 ANY = re.compile("|".join(habit["pattern"] for habit in DATA["habit"]), re.MULTILINE | re.IGNORECASE)
-PATTERNS = ("*.md", "docs/**/*.md", "octoc/**/*", "plugins/**/*", "schemas/*.json", "benchmarks/*", "tests/**/*.py")
+PATTERNS = (
+    "*.md",
+    "docs/**/*.md",
+    "docs_site/*.py",
+    "octoc/**/*",
+    "plugins/**/*",
+    "schemas/*.json",
+    "benchmarks/*",
+    "tests/**/*.py",
+)
 SKIPPED = {"__pycache__", "node_modules", "ready_vectors"}
 
 

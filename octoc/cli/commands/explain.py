@@ -20,7 +20,7 @@ def command(rule: str, output_format: str) -> int:
     import json
 
     from octoc.cli.failures import UserError
-    from octoc.diagnostics.pages import page_of
+    from octoc.diagnostics.pages import page_of, url_of
     from octoc.diagnostics.rules import PREFIX, all_rules, near_codes, rule_named
     from octoc.diagnostics.suggest import did_you_mean
     from octoc.plugin.manager import Plugins
@@ -39,9 +39,10 @@ def command(rule: str, output_format: str) -> int:
             )
         raise UserError(f"unknown rule `{rule}`", near)
     page = page_of(found) or f"# {found.code} {found.name}\n\n{found.summary}\n"
+    url = url_of(found)
     if output_format == "json":
-        fields = {"code": found.code, "name": found.name, "severity": found.severity.label}
-        click.echo(json.dumps({**fields, "since": found.since, "summary": found.summary, "page": page}, indent=2))
+        fields = {"code": found.code, "name": found.name, "severity": found.severity.label, "since": found.since}
+        click.echo(json.dumps({**fields, "summary": found.summary, "url": url, "page": page}, indent=2))
     else:
-        click.echo(page, nl=False)
+        click.echo(page if url is None else f"{page}\nThis page online: {url}\n", nl=False)
     return 0

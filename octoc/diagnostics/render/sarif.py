@@ -28,6 +28,7 @@ def render_sarif(
     *,
     version: str,
     page_of: Callable[[Rule], str | None] = lambda _: None,
+    url_of: Callable[[Rule], str | None] = lambda _: None,
     placeless: str = "octoc.toml",
 ) -> str:
     """Return one log with one run, in ASCII, ended by a newline.
@@ -35,6 +36,7 @@ def render_sarif(
     Args:
         version: octoc's own.
         page_of: rule -> its page in Markdown.
+        url_of: rule -> the address of its page.
         placeless: the file that a finding without a place is shown at, since code scanning refuses one without.
     """
     found = list(diagnostics)
@@ -46,7 +48,7 @@ def render_sarif(
                 "name": "octoc",
                 "version": version,
                 "semanticVersion": version,
-                "rules": [_rule(rules[code], page_of(rules[code])) for code in index],
+                "rules": [_rule(rules[code], page_of(rules[code]), url_of(rules[code])) for code in index],
             }
         },
         "columnKind": "unicodeCodePoints",
@@ -56,8 +58,9 @@ def render_sarif(
     return json.dumps({"$schema": SCHEMA, "version": VERSION, "runs": [run]}, indent=2) + "\n"
 
 
-def _rule(rule: Rule, page: str | None) -> dict[str, Any]:
+def _rule(rule: Rule, page: str | None, url: str | None) -> dict[str, Any]:
     help_ = {"help": {"text": page, "markdown": page}} if page is not None else {}
+    address = {"helpUri": url} if url is not None else {}
     return {
         "id": rule.code,
         "name": rule.name,
@@ -65,6 +68,7 @@ def _rule(rule: Rule, page: str | None) -> dict[str, Any]:
         "fullDescription": {"text": _message(rule.summary)},
         "defaultConfiguration": {"level": _LEVELS[rule.severity]},
         "properties": {"since": rule.since},
+        **address,
         **help_,
     }
 
