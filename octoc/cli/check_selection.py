@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -90,3 +91,27 @@ def update_baseline(checked: CheckedPaths, baseline: Path) -> None:
 
 def _findings(count: int) -> str:
     return f"{count} finding{'' if count == 1 else 's'}"
+
+
+def refuse_nothing(checked: CheckedPaths, *, has_paths: bool) -> None:
+    """Raise an UnavailableError if there was no file to check; it names files that look like those of clients."""
+    if any(checkup.read or checkup.diagnostics for _, checkup in checked.parts):
+        return
+    raise UnavailableError(
+        f"nothing to check {'there' if has_paths else 'here'}: found no `octoc.toml`, `.mcp.json`, agent or tap",
+        "run `octoc init` here, or name a file or a folder",
+        _near_files(checked),
+    )
+
+
+def _near_files(checked: CheckedPaths) -> list[str]:
+    """Return a line for each file that looks like a known one, with the command that checks it."""
+    from octoc.compiler.checkup.near_files import near_files
+    from octoc.compiler.inputs.registry import FileKinds
+
+    return [
+        f"`{one.path}` looks like a file of a client: octoc check {shlex.quote(one.path)} --kind {one.kind}"
+        for target, _ in checked.parts
+        if target.folder is not None
+        for one in near_files(target.folder, FileKinds())
+    ]

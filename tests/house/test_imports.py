@@ -112,6 +112,7 @@ THIRD_PARTY = {
     "opentelemetry": Allowed(running=frozenset({"runtime"}), loading=frozenset({"octoc_transport_mcp"})),
     "click": Allowed(loading=frozenset({"cli", "octoc_serve"})),
     "rich": Allowed(running=frozenset({"cli"})),
+    "watchfiles": Allowed(running=frozenset({"cli"})),
     "onnx": Allowed(loading=frozenset({"octoc_embed_onnx"})),
     "onnxruntime": Allowed(loading=frozenset({"octoc_embed_onnx"})),
     "tokenizers": Allowed(loading=frozenset({"octoc_embed_onnx"})),

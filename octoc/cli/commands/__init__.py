@@ -7,6 +7,7 @@ from collections.abc import Mapping
 GROUPS: Mapping[str, Mapping[str, str]] = {
     "Check configurations": {
         "check": "Find every mistake; change files only with --fix.",
+        "watch": "Check and build again when files change.",
         "env": "List the variables that servers need.",
         "doctor": "Check that this machine has what servers need.",
     },

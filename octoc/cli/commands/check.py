@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,13 +73,13 @@ def command(
     """
     from octoc.cli.check_selection import (
         refuse_contradictions,
+        refuse_nothing,
         say_unchanged,
         select_changed,
         select_new,
         update_baseline,
     )
     from octoc.cli.collector import rare_collections
-    from octoc.cli.failures import UnavailableError
     from octoc.cli.progress import ProgressLine
     from octoc.cli.report import exit_status, print_diagnostics
     from octoc.cli.workspace import workspace_root
@@ -105,12 +104,7 @@ def command(
             )
 
     everything = run()
-    if not any(checkup.read or checkup.diagnostics for _, checkup in everything.parts):
-        raise UnavailableError(
-            f"nothing to check {'there' if paths else 'here'}: found no `octoc.toml`, `.mcp.json`, agent or tap",
-            "run `octoc init` here, or name a file or a folder",
-            _near_files(everything),
-        )
+    refuse_nothing(everything, has_paths=bool(paths))
     if updating and baseline is not None:
         update_baseline(everything, baseline)
         return 0
@@ -139,19 +133,6 @@ def command(
         ),
     )
     return exit_status(checked.diagnostics, fail_on)
-
-
-def _near_files(checked: CheckedPaths) -> list[str]:
-    """Return a line for each file that looks like a known one, with the command that checks it."""
-    from octoc.compiler.checkup.near_files import near_files
-    from octoc.compiler.inputs.registry import FileKinds
-
-    return [
-        f"`{one.path}` looks like a file of a client: octoc check {shlex.quote(one.path)} --kind {one.kind}"
-        for target, _ in checked.parts
-        if target.folder is not None
-        for one in near_files(target.folder, FileKinds())
-    ]
 
 
 def _refuse_kind(kind: str | None, paths: tuple[Path, ...]) -> None:

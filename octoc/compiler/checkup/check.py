@@ -55,12 +55,14 @@ class CheckOutcome:
         read: the files that were looked at, absolute.
         workspaces: folders below, with an octoc.toml of their own, which were not looked at.
         unchanged: the findings are those of an earlier check of the same inputs.
+        has_settings: octoc.toml could be read, or is not there. Else no other file was looked at.
     """
 
     diagnostics: tuple[Diagnostic, ...]
     read: frozenset[Path] = frozenset()
     workspaces: tuple[Path, ...] = ()
     unchanged: bool = False
+    has_settings: bool = True
 
     @property
     def worst(self) -> Severity | None:
@@ -104,7 +106,8 @@ def check_target(
         loaded, context=attrs.evolve(loaded.context, environment=environment, user=_user(home, target))
     )
     if loaded.settings is None:
-        return CheckOutcome(diagnostics=loaded.context.sink.diagnostics, read=frozenset({target.root / WORKSPACE_FILE}))
+        found, read = loaded.context.sink.diagnostics, frozenset({target.root / WORKSPACE_FILE})
+        return CheckOutcome(diagnostics=found, read=read, has_settings=False)
     before = loaded.context.sink.diagnostics
     together, workspaces = _found_in(target, loaded)
     read = frozenset(_read_by(together, target.root))

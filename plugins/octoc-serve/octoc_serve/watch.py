@@ -1,4 +1,9 @@
-"""Reloads bundle and tokens when their files change or on SIGHUP. A refused file changes nothing."""
+"""Reloads bundle and tokens when their files change or on SIGHUP. A refused file changes nothing.
+
+It compares the state of these few files each second. The kernel reports no change of a file that another machine
+writes, as on a network file system, nor of one in a folder that a host mounts into a container. `octoc watch`, which
+watches whole folders that people edit, listens to the kernel.
+"""
 
 from __future__ import annotations
 
@@ -83,7 +88,7 @@ def stamps(*paths: Path | None) -> Stamps:
 
 
 async def watch(files: Sequence[Watched], since: Stamps, requested: asyncio.Event, poll_s: float = POLL_S) -> None:
-    """Run until cancelled: call the action of files when one of them changed, and all actions when `asked` is set."""
+    """Run until cancelled: call the action of files when one of them changed, all actions when `requested` is set."""
     last = [tuple(since[path] for path in paths) for paths, _ in files]
     while True:
         with contextlib.suppress(TimeoutError):
