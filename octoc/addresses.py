@@ -33,6 +33,19 @@ def is_private_network(host: str) -> bool:
         return _HOST_NAME.fullmatch(host) is not None and ("." not in host or host.endswith(_PRIVATE_ENDINGS))
 
 
+# A regular expression, since urllib raises for a malformed host, which is not a loopback host either.
+_REFERENCE = re.compile(r"\$\{[^{}]*\}")
+_PLAIN_HTTP = re.compile(r"http://(?:[^/?#@]*@)?(?P<host>\[[^\]/]*\]|(?:\$\{[^{}]*\}|[^:/?#])*)", re.IGNORECASE)
+
+
+def plain_http_host(url: str) -> str | None:
+    """Return the host of a URL of plain http on another machine, without references; None of any other URL."""
+    plain = _PLAIN_HTTP.match(url)
+    if plain is None or is_loopback(plain["host"]):
+        return None
+    return _REFERENCE.sub("", plain["host"]).strip("-_.")
+
+
 def origin(url: str) -> str:
     """Return scheme, host and port of a URL: its user, path and query may hold a credential."""
     parts = urlsplit(url)

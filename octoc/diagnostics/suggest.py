@@ -14,6 +14,7 @@ _MOST_ADDED = 2
 _SHORTEST_TYPO = 3
 _SHORTEST_MISS = 4
 _LONGEST_SHORT = 4
+_LONG_KEY = 6
 _WORD = re.compile(r"([A-Z][a-z]+)")
 _ALLOWING = frozenset({
     "allow", "allowed", "enable", "enabled", "include", "included", "permit", "permitted", "trusted",
@@ -139,6 +140,13 @@ def near_miss(name: str, known: Collection[str], *, ignores_case: bool = False) 
         return None
     found = [one for one in known if _is_one_letter_off(low, one.casefold())]
     return found[0] if len(found) == 1 else None
+
+
+def near_misses(key: str, known: Iterable[str]) -> tuple[str, ...]:
+    """Return the long keys among `known` that `key` differs from by one letter, sorted."""
+    low = key.casefold()
+    long = (one for one in known if len(one) >= _LONG_KEY)
+    return tuple(sorted(one for one in long if _is_one_letter_off(low, one.casefold())))
 
 
 def _is_one_letter_off(one: str, other: str) -> bool:

@@ -60,7 +60,7 @@ class Converted:
         unknown: where keys stand that the client does not read.
         literal: where texts stand that look like references, which the client does not replace.
         missing: where servers of `values` stand that have no key that the client needs, and the key.
-        refused: where a `type` stands that the client refuses, and the word.
+        refused: where a `type` stands that the client refuses or marks, and the word.
         wrong: where values stand that the client refuses, and what it expects.
     """
 
@@ -130,6 +130,10 @@ class Dialect:
         infers_transport: the client takes a server with a `url` and without a `type`.
         url_advice: what to write instead of a `url`, where the client starts commands alone.
         refused_types: words of `type` that the client refuses -> what it takes.
+        marked_types: words of `type` that the client's own schema has no place for, and that it takes all the same ->
+            what it documents.
+        effect: what the client does with a file whose values it refuses, as the end of a sentence; findings about
+            values of a wrong type or form have it as a note.
         takes_any_name: servers may have names that no tool can have, such as `com.example`.
         takes_plain_references: the client replaces `${NAME}`.
         takes_prefixed_references: the client replaces `${env:NAME}`.
@@ -183,6 +187,8 @@ class Dialect:
     infers_transport: bool = False
     url_advice: str = ""
     refused_types: Mapping[str, str] = attrs.field(factory=dict)
+    marked_types: Mapping[str, str] = attrs.field(factory=dict)
+    effect: str = ""
     takes_any_name: bool = False
     takes_plain_references: bool = True
     takes_prefixed_references: bool = True
@@ -262,6 +268,7 @@ class FileKind:
         convert: returns the values of a client's file in octoc's form, `(values, dialect) -> Converted`.
         exclude: returns whether a file defines nothing after all, `(values, inspection)`, and reports it.
         structure: returns the source of a checked document, or a tuple of sources.
+        effect: what the file's reader does with one that does not meet `schema`, as the end of a sentence.
         limit: the key of `[limits]` that says how large a file may be.
         patterns: paths that say the kind by themselves, as those of a `Dialect`.
         workspace_files: files that a build of a workspace reads, as paths in it where a name may have a `*`.
@@ -290,6 +297,7 @@ class FileKind:
     convert: Function | None = None
     exclude: Function | None = None
     structure: Function | None = None
+    effect: str = ""
     limit: Literal["max_file_bytes", "max_snapshot_bytes"] = "max_file_bytes"
     patterns: tuple[str, ...] = ()
     workspace_files: tuple[str, ...] = ()

@@ -4,32 +4,38 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import attrs
 
+from octoc.addresses import is_private_network, plain_http_host
 from octoc.compiler.check.inspection import FileInspection, dotted
 from octoc.compiler.check.schemas import validator_of_client
 from octoc.compiler.check.translate import report_errors
-from octoc.compiler.fixes.edits import replaced
+from octoc.compiler.fixes.edits import renamed, replaced
+from octoc.compiler.inputs.agents.tool_lists import names_in
 from octoc.compiler.inputs.claude.paths import is_left_out, is_missing, is_missing_above, is_users_own
 from octoc.compiler.inputs.settings.clients import SettingsDialect, values_at
 from octoc.diagnostics.model import KeyPath, Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.check import UNKNOWN_FIELD
 from octoc.diagnostics.rules.claude import NAMED_FILE_MISSING
+from octoc.diagnostics.rules.lint import INSECURE_URL
 from octoc.diagnostics.rules.lint_mcp import UNEXPANDED_REFERENCE
 from octoc.diagnostics.rules.resolve import UNKNOWN_TOOL
-from octoc.diagnostics.suggest import near_miss, slips_of
+from octoc.diagnostics.suggest import near_miss, near_misses, slips_of, slips_of_key
 from octoc.lists import one_of
 
+_Check = Callable[[Any, KeyPath, SettingsDialect, FileInspection], None]
 _PROSE = 5
 """Least words of a text that is not meant as a path."""
 _ABSOLUTE = re.compile(r"[/\\]|[A-Za-z]:[/\\]")
 # Names in capitals are variables: other programs have references of their own, such as `${workspaceFolder}`.
 _FOREIGN = re.compile(r"\$\{(?:env:)?(?P<name>[A-Z_][A-Z0-9_]*)(?::-[^{}]*)?\}")
+# A name of a tool, before what it may be used for: `edit:write`, `run_shell_command(git)`.
+_TOOL = re.compile(r"\w[\w-]*(?=[(:]|\Z)")
 _UNCLOSED = re.compile(r"(?:\{env:|\$\{)(?P<name>\w+)(?![\w}:])")
 _OF_OPENCODE = re.compile(r"(?<!\$)\{env:(?P<name>\w+)\}")
 _BARE = re.compile(r"\$(?P<name>[A-Z_][A-Z0-9_]*)\b")
@@ -43,50 +49,64 @@ def check_client_settings(values: Mapping[str, Any], inspection: FileInspection)
     if dialect.schema:
         report_errors(validator_of_client(dialect).iter_errors(values), attrs.evolve(inspection, effect=dialect.effect))
     _check_list_of_servers(values, dialect, inspection)
-    for pattern in dialect.files:
-        for path, value in values_at(values, pattern):
-            _check_file(value, path, dialect, inspection)
-    for pattern in dialect.tools:
-        for path, value in values_at(values, pattern):
-            _check_tools(value, path, dialect, inspection)
-    _check_slips(values, (), {pattern[0] for pattern in dialect.tools if len(pattern) == 1}, inspection)
-    for pattern in dialect.agents:
-        for path, value in values_at(values, pattern):
-            _check_slips(value, path, {tool[-1] for tool in dialect.tools}, inspection)
-    for pattern in dialect.texts:
-        for path, value in values_at(values, pattern):
-            _check_reference(value, path, dialect, inspection)
+    checks: tuple[tuple[Iterable[tuple[str, ...]], _Check], ...] = (
+        (dialect.files, _check_file),
+        (dialect.tools, _check_tools),
+        (dialect.addresses, _check_address),
+        (dialect.texts, _check_reference),
+    )
+    for patterns, check in checks:
+        for pattern in patterns:
+            for path, value in values_at(values, pattern):
+                check(value, path, dialect, inspection)
+    _check_slips(values, dialect, inspection)
 
 
 def _check_list_of_servers(values: Mapping[str, Any], dialect: SettingsDialect, inspection: FileInspection) -> None:
-    wanted = dialect.server_list
-    for key in sorted(map(str, values)) if wanted not in values else ():
-        if isinstance(values.get(key), Mapping) and slips_of(key, (wanted,)):
-            inspection.report(
-                UNKNOWN_FIELD,
-                f"{dialect.client} does not read `{key}`, so it has none of these servers",
-                (key,),
-                key=True,
-                help=f"did you mean `{wanted}`?",
-            )
+    *above, wanted = dialect.server_list.split("/")
+    for path, around in values_at(values, tuple(above)):
+        for key in sorted(map(str, around)) if isinstance(around, Mapping) and wanted not in around else ():
+            if isinstance(around.get(key), Mapping) and (slips_of(key, (wanted,)) or near_misses(key, (wanted,))):
+                inspection.report(
+                    UNKNOWN_FIELD,
+                    f"{dialect.client} does not read `{dotted((*path, key))}`, so it has none of these servers",
+                    (*path, key),
+                    key=True,
+                    help=f"did you mean `{wanted}`?",
+                )
 
 
-def _check_slips(value: Any, path: KeyPath, known: set[str], inspection: FileInspection) -> None:
-    """Report the keys of settings or of an agent that are slips of those that say what may be done, which are `known`.
+def _check_slips(values: Mapping[str, Any], dialect: SettingsDialect, inspection: FileInspection) -> None:
+    """Report the keys that are slips of those that the client reads; a singular may be a key of another program."""
+    for pattern, known in dialect.known_keys.items():
+        for path, value in values_at(values, pattern):
+            for key in map(str, value.keys() - known) if isinstance(value, Mapping) else ():
+                absent = known - value.keys()
+                slips = slips_of_key(key, absent) or near_misses(key, absent)
+                near = [one for one in slips if one != f"{key}s"]
+                if near:
+                    where = f" in `{dotted(path)}`" if path else ""
+                    inspection.report(
+                        UNKNOWN_FIELD,
+                        f"{dialect.client} does not read `{key}`{where}",
+                        (*path, key),
+                        key=True,
+                        help=f"did you mean {one_of(near)}?",
+                        fix=renamed(Place(file=inspection.file.display, path=(*path, key), part="key"), key, near),
+                    )
 
-    The client hands on any other key of an agent.
-    """
-    for key in map(str, value) if isinstance(value, Mapping) else ():
-        near = slips_of(key, known - value.keys()) if key not in known else ()
-        if near:
-            where = " in an agent" if path else ""
-            inspection.report(
-                UNKNOWN_FIELD,
-                f"{inspection.file.dialect.client} does not read `{key}`{where}",
-                (*path, key),
-                key=True,
-                help=f"did you mean {one_of(near)}?",
-            )
+
+def _check_address(value: Any, path: KeyPath, _: SettingsDialect, inspection: FileInspection) -> None:
+    """Report an address of plain http on another machine; inside a private network it is usual."""
+    host = plain_http_host(value) if isinstance(value, str) else None
+    if host is not None:
+        inspection.report(
+            INSECURE_URL,
+            f"`{dotted(path)}` is reached over plain http, which shows its credentials to the network",
+            path,
+            help="use https",
+            severity=Severity.INFO if is_private_network(host) else Severity.WARNING,
+        )
 
 
 def _check_file(value: Any, path: KeyPath, dialect: SettingsDialect, inspection: FileInspection) -> None:
@@ -99,8 +119,9 @@ def _check_file(value: Any, path: KeyPath, dialect: SettingsDialect, inspection:
     if not is_beside and is_users_own(file.parent):
         return
     folder = file.parent if is_beside else Path(dialect.project_of(file) or file.parent)
-    is_absent = is_missing_above if dialect.based_on == "above" else is_missing
-    if not is_absent(folder, value) or is_left_out(Path(os.path.normpath(folder / value))):
+    top = inspection.file.root
+    is_absent = is_missing_above(folder, value, top) if dialect.based_on == "above" else is_missing(folder, value)
+    if not is_absent or is_left_out(Path(os.path.normpath(folder / value)), top):
         return
     is_prose = len(value.split()) >= _PROSE
     message = f"`{dotted(path)}` names `{value}`, which is not there"
@@ -118,18 +139,20 @@ def _check_file(value: Any, path: KeyPath, dialect: SettingsDialect, inspection:
 
 
 def _check_tools(value: Any, path: KeyPath, dialect: SettingsDialect, inspection: FileInspection) -> None:
-    for name in map(str, value) if isinstance(value, Mapping) else ():
-        near = near_miss(name, dialect.builtin)
-        if near is not None:
-            at = Place(file=inspection.file.display, path=(*path, name), part="key")
+    is_key = isinstance(value, Mapping)
+    for text, step in names_in(value) if isinstance(value, Mapping | list) else ():
+        name = _TOOL.match(text)
+        near = near_miss(name[0], dialect.builtin) if name is not None else None
+        if name is not None and near is not None:
+            at = Place(file=inspection.file.display, path=(*path, *step), part="key" if is_key else "value")
             inspection.report(
                 UNKNOWN_TOOL,
-                f"{dialect.client} has no tool `{name}`",
-                (*path, name),
-                key=True,
+                f"{dialect.client} has no tool `{name[0]}`",
+                (*path, *step),
+                key=is_key,
                 help=f"did you mean `{near}`?",
                 severity=Severity.WARNING,
-                fix=replaced(at, name, near, f"write `{near}`"),
+                fix=replaced(at, name[0], near, f"write `{near}`"),
             )
 
 

@@ -183,12 +183,14 @@ def _check_unread(inspection: FileInspection) -> None:
             rules.WRONG_TYPE, f"{dialect.client} expects {expected} as `{path[-1]}` of server `{path[-2]}`", path
         )
     for path, word in converted.refused:
-        instead = dialect.refused_types[word]
+        is_refused = word in dialect.refused_types
+        instead = dialect.refused_types[word] if is_refused else dialect.marked_types[word]
         inspection.report(
             rules.REFUSED_TYPE,
-            f"{dialect.client} refuses `{word}` as the `type` of server `{path[-2]}`",
+            f"{dialect.client} {'refuses' if is_refused else 'marks'} `{word}` as the `type` of server `{path[-2]}`",
             path,
             help=f"write `{instead}`",
+            severity=None if is_refused else Severity.WARNING,
             fix=replaced(Place(file=inspection.file.display, path=path), word, instead, f"write `{instead}`"),
         )
 

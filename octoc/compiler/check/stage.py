@@ -55,7 +55,8 @@ def check_values(
     if kind.exclude is not None and load_function(kind.exclude)(values, inspection):
         return None
     if not surely_meets(kind, values):
-        report_errors(validator_of(kind).iter_errors(values), inspection)
+        judged = attrs.evolve(inspection, effect=file.dialect.effect or kind.effect)
+        report_errors(validator_of(kind).iter_errors(values), judged)
     of_schema = inspection.apply(values)
     if of_schema is None or kind.check is None:
         return of_schema

@@ -245,7 +245,7 @@ def _is_no_settings(path: Path, known: Known) -> bool:
     It is a list, the settings are empty, or YAML without any of their keys.
     """
     if known.dialect.syntax == "yaml" and isinstance(known.dialect, SettingsDialect):
-        keys = "|".join({known.dialect.server_list, *(text[0] for text in known.dialect.texts)})
+        keys = "|".join(known.dialect.root_keys)
         return re.search(rf"^(?:{keys})[ \t]*:", head_of(path), re.MULTILINE) is None
     if (known.dialect.syntax or known.kind.syntax) != "json":
         return False

@@ -23,6 +23,7 @@ REGISTRY_SERVER = FileKind(
     ),
     marks=("modelcontextprotocol.io/schemas/",),
     exclude="octoc.compiler.check.published:is_older_entry",
+    effect="the MCP registry refuses the entry",
     check="octoc.compiler.check.published:check_registry_server",
     scan="everywhere",
     is_complete=True,

@@ -60,10 +60,13 @@ from octoc.compiler.inputs.octopus_export import OCTOPUS_EXPORT
 from octoc.compiler.inputs.published import APM_LOCK, FASTMCP, REGISTRY_SERVER, SKILLS_LOCK
 from octoc.compiler.inputs.routing import BACKGROUND, EXPANDED, FIXTURES, NEEDS
 from octoc.compiler.inputs.scopes import SCOPES
+from octoc.compiler.inputs.settings.apm import APM as APM_SETTINGS
 from octoc.compiler.inputs.settings.clients import CLIENT_SETTINGS
 from octoc.compiler.inputs.settings.codex import CODEX as CODEX_SETTINGS
 from octoc.compiler.inputs.settings.crush import CRUSH as CRUSH_SETTINGS
+from octoc.compiler.inputs.settings.gemini import GEMINI as GEMINI_SETTINGS
 from octoc.compiler.inputs.settings.librechat import LIBRECHAT as LIBRECHAT_SETTINGS
+from octoc.compiler.inputs.settings.mcp_agent import MCP_AGENT as MCP_AGENT_SETTINGS
 from octoc.compiler.inputs.settings.opencode import OPENCODE as OPENCODE_SETTINGS
 from octoc.compiler.inputs.settings.plugins import CODEX_PLUGIN as CODEX_MANIFEST
 from octoc.compiler.inputs.settings.plugins import CURSOR_PLUGIN as CURSOR_MANIFEST
@@ -92,7 +95,8 @@ DIALECTS = (
     *(CLAUDE_MANAGED, PLUGIN, OTHER_PLUGIN, PLUGIN_MANIFEST, UNNAMED),
     *CLIENT_AGENTS,
     *SERVERS_OF_AGENTS,
-    *(CODEX_SETTINGS, OPENCODE_SETTINGS, LIBRECHAT_SETTINGS, CRUSH_SETTINGS),
+    *(CODEX_SETTINGS, OPENCODE_SETTINGS, GEMINI_SETTINGS, LIBRECHAT_SETTINGS, CRUSH_SETTINGS),
+    *(MCP_AGENT_SETTINGS, APM_SETTINGS),
     *(CODEX_MANIFEST, CURSOR_MANIFEST, GEMINI_EXTENSION),
 )
 """octoc's own dialects."""

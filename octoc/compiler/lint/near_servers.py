@@ -15,7 +15,7 @@ from octoc.aliases import sanitize
 from octoc.compiler.fixes.edits import replaced
 from octoc.compiler.inputs.agents.tool_lists import names_in
 from octoc.compiler.inputs.claude.user import UserScope
-from octoc.compiler.inputs.settings.clients import values_at
+from octoc.compiler.inputs.settings.clients import SettingsDialect, values_at
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.documents import Document
 from octoc.compiler.resolve.definitions import definitions
@@ -115,9 +115,12 @@ def _uses(document: Document) -> Iterator[_Use]:
                 span = (offset + match.start("server"), offset + match.end("server"))
                 is_key = isinstance(value, dict)
                 yield _Use(match["server"], text, at.key() if is_key else attrs.evolve(at, within=span), str(path[-1]))
-    for path in _EXACT if kind.role == "permissions" else ():
-        for text, step in names_in(_at(document.values, path)):
-            yield _Use(text, text, document.place(*path, *step))
+    dialect = document.file.dialect
+    exact = _EXACT if kind.role == "permissions" else dialect.servers if isinstance(dialect, SettingsDialect) else ()
+    for pattern in exact:
+        for at_list, names in values_at(document.values, pattern):
+            for text, step in names_in(names) if isinstance(names, list) else ():
+                yield _Use(text, text, document.place(*at_list, *step))
     hooks = _at(document.values, ("hooks",))
     for event, groups in hooks.items() if isinstance(hooks, dict) and kind.role == "permissions" else ():
         for index, group in enumerate(groups if isinstance(groups, list) else ()):

@@ -6,7 +6,7 @@ import re
 
 import attrs
 
-from octoc.addresses import is_loopback, is_private_network
+from octoc.addresses import is_private_network, plain_http_host
 from octoc.compiler.fixes.edits import MakeFix, replaced
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.resolved import Server
@@ -15,10 +15,6 @@ from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.lint import INSECURE_URL, UNPINNED_PACKAGE
 from octoc.plugin.lint import lint_check
-
-# A regular expression, since urllib raises for a malformed host, which is not a loopback host either.
-_REFERENCE = re.compile(r"\$\{[^{}]*\}")
-_PLAIN_HTTP = re.compile(r"http://(?:[^/?#@]*@)?(?P<host>\[[^\]/]*\]|(?:\$\{[^{}]*\}|[^:/?#])*)", re.IGNORECASE)
 
 
 @lint_check(UNPINNED_PACKAGE)
@@ -84,9 +80,8 @@ def check_urls(build: Build, sink: DiagnosticSink) -> None:
     for server in build.resolved.servers:
         if server.url is None:
             continue
-        plain = _PLAIN_HTTP.match(server.url)
-        if plain is not None and not is_loopback(plain["host"]):
-            host = _REFERENCE.sub("", plain["host"]).strip("-_.")
+        host = plain_http_host(server.url)
+        if host is not None:
             sink.report(
                 INSECURE_URL,
                 f"server `{server.name}` is reached over plain http",

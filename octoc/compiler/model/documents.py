@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 import attrs
@@ -41,6 +41,13 @@ class FoundFile:
     tap: str | None = None
     key: Mapping[str, str] = attrs.field(factory=dict)
     dialect: Dialect = NO_DIALECT
+
+    @property
+    def root(self) -> Path:
+        """The folder that `display` starts in: the workspace's, or the one that is checked; else the file's own."""
+        count = len(PurePosixPath(self.display).parts)
+        is_inside = self.path.parts[-count:] == PurePosixPath(self.display).parts
+        return self.path.parents[count - 1] if is_inside else self.path.parent
 
 
 @attrs.frozen(kw_only=True)

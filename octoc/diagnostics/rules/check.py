@@ -99,7 +99,7 @@ ENV_NUMBER = rule(
 REFUSED_TYPE = rule(
     "OCT780",
     "refused-type",
-    "A server's `type` is a word that its client refuses.",
+    "A server's `type` is a word that its client refuses or marks.",
     kinds=groups.MCP,
 )
 SERVER_OUTSIDE_LIST = rule(

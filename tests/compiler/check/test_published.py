@@ -62,6 +62,16 @@ def changed(**changes: Any) -> dict[str, Any]:
         ("server.json", changed(version=">=1.0"), "`>=1.0` is not one version, and the registry refuses it"),
         ("server.json", changed(version="1.0 - 2.0"), "`1.0 - 2.0` is not one version, and the registry refuses it"),
         ("server.json", changed(transport={"type": "sse"}), "`sse` needs a `url`"),
+        (
+            "server.json",
+            changed(environmentVariables=[{"name": "KEY", "isRequired": "true"}]),
+            "expected true or false for `packages[0].environmentVariables[0].isRequired`, found a string",
+        ),
+        (
+            "server.json",
+            changed(packageArguments=[{"type": "named", "name": "--port", "default": 8080}]),
+            "expected a string for `packages[0].packageArguments[0].default`, found a whole number",
+        ),
         ("server.json", {**SERVER, "name": "weather"}, f"`weather` is not a valid name: {NAMELESS}"),
         ("fastmcp.json", {"entrypoint": {"file": "server.py", "object": "app"}}, "the file has no `source`"),
         (

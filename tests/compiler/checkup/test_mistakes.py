@@ -30,7 +30,7 @@ HOOK = {"type": "command", "command": "true", "timeout": "5s"}
         (
             ".codex/config.toml",
             '[mcp_servers.a]\ncommand = "a"\nstartup_timeout_sec = "20"\n',
-            *("OCT203", "error", "expects a number"),
+            *("OCT203", "error", "expected a number"),
         ),
         (
             MANIFEST,

@@ -89,11 +89,25 @@ def test_help(tmp_path: Path, files: Mapping[str, str], code: str, advice: str) 
     assert [one.help for one in findings(tmp_path, files) if one.rule.code == code] == [advice]
 
 
-@pytest.mark.parametrize("folder, expected", [("kit", "info"), ("other", "warning")])
-def test_a_link_into_a_submodule(tmp_path: Path, folder: str, expected: str) -> None:
-    """A link into a submodule that is not fetched leads somewhere; any other dead link does not."""
+def test_files_above_the_checked_folder_do_not_count(tmp_path: Path) -> None:
+    """Without a repository, what is ignored or there in a folder above the checked one is not the project's."""
+    (tmp_path / ".gitignore").write_text("notes/\n", encoding="utf-8")
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes/team.md").write_text("Be kind.\n", encoding="utf-8")
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "opencode.json").write_text(WANTED, encoding="utf-8")
+    found = check_target(CheckTarget(root=project, folder=project), use_cache=False).diagnostics
+    assert [one.rule.code for one in found] == ["OCT731"]
+
+
+@pytest.mark.parametrize(
+    "folder, expected", [("ext/kit", "info"), ("node_modules/kit", "info"), ("ext/other", "warning")]
+)
+def test_a_link_into_what_is_not_fetched(tmp_path: Path, folder: str, expected: str) -> None:
+    """A link into a submodule or packages that are not fetched leads somewhere; any other dead link does not."""
     (tmp_path / "skills").mkdir()
-    (tmp_path / "skills" / "scan").symlink_to(f"../ext/{folder}/skill")
+    (tmp_path / "skills" / "scan").symlink_to(f"../{folder}/skill")
     listed = '[submodule "kit"]\n\tpath = ext/kit\n\turl = https://git.example/kit\n'
     files = {".gitmodules": listed, "skills/find/SKILL.md": f"{HEAD}---\nFind.\n"}
     assert [one.severity.label for one in findings(tmp_path, files) if one.rule.code == "OCT122"] == [expected]

@@ -252,12 +252,13 @@ def test_what_a_client_refuses_or_loses(
 
 @pytest.mark.parametrize("path, key", [(".vscode/mcp.json", "servers"), (".cursor/mcp.json", "mcpServers")])
 def test_what_editors_take_is_no_finding(path: str, key: str, tmp_path: Path) -> None:
-    """Editors take names of a registry, numbers in `env`, and a `type` in another spelling beside a `url`."""
+    """Editors take names of a registry, numbers in `env`, and a `type` in another spelling, which VS Code marks."""
     servers = {
         "io.github.acme/time": {"command": "x", "env": {"N": 3}},
         "acme.docs": {"type": "streamableHTTP", "url": "https://docs.example/mcp"},
     }
-    assert findings(tmp_path, path, json.dumps({key: servers})) == []
+    marked = [code for code, _, _ in findings(tmp_path, path, json.dumps({key: servers}))]
+    assert marked == (["OCT780"] if key == "servers" else [])
     assert list(servers_of(path, json.dumps({key: servers}))) == ["time", "acme.docs"]
 
 

@@ -202,8 +202,8 @@ def test_a_client(path: str, text: str, expected: dict[str, Any], tmp_path: Path
         ),
         (
             "apm.yml",
-            "dependencies:\n  mcp:\n    - name: a\n      registry: false\n      command: a-mcp\n",
-            [("OCT202", "server `a` has no `transport`, and APM skips it", 3)],
+            "name: a\nversion: 1.0.0\ndependencies:\n  mcp:\n    - name: a\n      registry: false\n      command: b\n",
+            [("OCT202", "server `a` has no `transport`, and APM skips it", 5)],
         ),
         (
             "crush.json",

@@ -38,7 +38,6 @@ class AgentDialect(Dialect):
 
     Args:
         schema: the JSON Schema of what the client reads; it refuses a file that does not meet it.
-        effect: what the client does with a file that does not meet `schema`, as the end of a sentence.
         tools: the keys that list tools, or have them as keys of a mapping.
         builtin: the client's own tools.
         elsewhere: tools of other clients that this one does not have -> its own; empty where it has none.
@@ -56,7 +55,6 @@ class AgentDialect(Dialect):
 
     kind: str = CLIENT_AGENT.name
     schema: Mapping[str, Any] = attrs.field(factory=dict, repr=False)
-    effect: str = ""
     tools: tuple[str, ...] = ("tools",)
     builtin: frozenset[str] = frozenset()
     elsewhere: Mapping[str, str] = attrs.field(factory=dict)

@@ -52,7 +52,7 @@ KIRO_JSON = AgentDialect(
         }
     ),
     builtin=_BUILTIN,
-    tools=("tools", "allowedTools"),
+    tools=("tools", "allowedTools", "toolsSettings"),
     files=("prompt",),
     takes_null=True,
 )

@@ -16,17 +16,14 @@ from octoc.compiler.fixes.edits import replaced
 from octoc.compiler.inputs.claude.hooks import check_hooks
 from octoc.compiler.inputs.claude.paths import is_link_text, is_missing
 from octoc.compiler.inputs.claude.plugin import CLAUDE_PLUGIN
-from octoc.compiler.read.values import texts_in
 from octoc.diagnostics.model import KeyPath, Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.check import BAD_NAME, UNEXPECTED_VALUE, UNKNOWN_FIELD
 from octoc.diagnostics.rules.claude import NAMED_FILE_MISSING, PLUGIN_PATH_REFUSED
-from octoc.diagnostics.rules.lint_mcp import UNEXPANDED_REFERENCE
 from octoc.diagnostics.suggest import slips_of
 from octoc.lists import one_of
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
-_OPTION = re.compile(r"\$\{user_config\.(?P<name>\w+)\}")
 _OPTION_TYPES = ("string", "number", "boolean", "directory", "file")
 _SECRET_TYPES = frozenset({"secret", "password"})
 _PATH_FIELDS = ("commands", "agents", "skills", "hooks", "mcpServers", "lspServers", "outputStyles", "workflows")
@@ -50,7 +47,6 @@ def check_plugin(values: Mapping[str, Any], inspection: FileInspection) -> None:
     check_name(values.get("name"), ("name",), inspection)
     check_components(values, (), folder, inspection)
     _check_options(values.get("userConfig"), inspection)
-    _check_option_names(values, inspection)
     if isinstance(values.get("hooks"), Mapping):
         hooks = values["hooks"]
         inner = hooks.get("hooks")
@@ -69,23 +65,6 @@ def _check_options(options: Any, inspection: FileInspection) -> None:
                 ("userConfig", name, "type"),
                 help='write `"type": "string", "sensitive": true`' if kind in _SECRET_TYPES else None,
             )
-
-
-def _check_option_names(values: Mapping[str, Any], inspection: FileInspection) -> None:
-    """Report a reference to a value of the user that the manifest does not ask for."""
-    options = values.get("userConfig")
-    if not isinstance(options, Mapping):
-        return
-    for path, text in texts_in(values, ()):
-        for match in _OPTION.finditer(text):
-            near = slips_of(match["name"], options.keys())
-            if match["name"] not in options:
-                inspection.report(
-                    UNEXPANDED_REFERENCE,
-                    f"`{match[0]}` names no option of `userConfig`",
-                    path,
-                    help=f"did you mean {one_of(near)}?" if near else f"add `{match['name']}` to `userConfig`",
-                )
 
 
 def check_name(name: Any, path: KeyPath, inspection: FileInspection) -> None:

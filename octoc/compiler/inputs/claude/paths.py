@@ -62,17 +62,25 @@ def scope_of(path: Path) -> str:
 
 def is_missing(folder: Path, path: str) -> bool:
     """Tell whether `path` names a file or folder below `folder` that must be there and is not."""
-    parts = PurePosixPath(path).parts
-    if _WILD.search(path) or "\0" in path or not _MADE.isdisjoint(parts):
+    if _WILD.search(path) or "\0" in path or is_made(path):
         return False
     return not os.path.lexists(folder / path) and not any(
         is_link_text(above) for above in (folder / path).parents if folder in above.parents
     )
 
 
-def is_left_out(path: Path) -> bool:
-    """Tell whether the `.gitignore` files of the folders above exclude `path`: each user has a file of their own."""
-    above = list(_up_to_root(path.parent))[::-1]
+def is_made(path: str) -> bool:
+    """Tell whether builds or package managers make what `path` names, so that a fresh copy of a project lacks it."""
+    return not _MADE.isdisjoint(PurePosixPath(path).parts)
+
+
+def is_left_out(path: Path, top: Path) -> bool:
+    """Tell whether the `.gitignore` files of the folders above exclude `path`: each user has a file of their own.
+
+    Args:
+        top: the folder that is checked: the last one that counts where no folder above has a repository.
+    """
+    above = list(_up_to_root(path.parent, top))[::-1]
     levels = [(one.relative_to(above[0]).as_posix(), parse_gitignore(_text(one / ".gitignore"))) for one in above]
     levels = [("" if folder == "." else folder, lines) for folder, lines in levels if lines]
     inside = path.relative_to(above[0])
@@ -86,16 +94,16 @@ def is_left_out(path: Path) -> bool:
     )
 
 
-def is_missing_above(folder: Path, path: str) -> bool:
-    """Tell whether `path` is in neither `folder` nor a folder above, up to the root of the repository."""
-    return all(is_missing(one, path) for one in _up_to_root(folder))
+def is_missing_above(folder: Path, path: str, top: Path) -> bool:
+    """Tell whether `path` is in neither `folder` nor a folder above, up to the root of the repository, or `top`."""
+    return all(is_missing(one, path) for one in _up_to_root(folder, top))
 
 
-def _up_to_root(folder: Path) -> Iterator[Path]:
-    for one in (folder, *folder.parents):
-        yield one
-        if (one / ".git").exists():
-            return
+def _up_to_root(folder: Path, top: Path) -> Iterator[Path]:
+    folders = (folder, *folder.parents)
+    root = next((one for one in folders if (one / ".git").exists()), top)
+    yield folder
+    yield from (one for one in folder.parents if one == root or root in one.parents)
 
 
 def _text(path: Path) -> str:

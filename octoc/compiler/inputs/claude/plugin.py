@@ -10,6 +10,8 @@ from octoc.plugin.file_kinds import ANY, FileKind
 
 PLUGIN_FILE = ".claude-plugin/plugin.json"
 MARKETPLACE_FILE = ".claude-plugin/marketplace.json"
+OPTION_VARIABLE = "CLAUDE_PLUGIN_OPTION_"
+"""What the variable of an option of `userConfig` begins with; its name follows."""
 HOOKS_FILE = "hooks/hooks.json"
 _FOLDERS = (".claude", ".claude-plugin")
 

@@ -2,7 +2,7 @@
 
 import attrs
 
-from octoc.compiler.inputs.claude.plugin import PLUGIN_FILE
+from octoc.compiler.inputs.claude.plugin import OPTION_VARIABLE, PLUGIN_FILE
 from octoc.compiler.inputs.mcp.claude import MCP_FILE
 from octoc.plugin.file_kinds import Dialect
 
@@ -18,8 +18,12 @@ PLUGIN = Dialect(
     is_lenient=True,
     skips_short_timeouts=True,
     takes_prefixed_references=False,
-    # The folder of the plugin; `CLAUDE_PLUGIN_DATA` and `user_config` have values in the user's home alone.
-    replacements=((r"\$\{CLAUDE_PLUGIN_ROOT\}", "${workspaceFolder}"), (r"\$\{user_config\.(\w+)\}", r"${\1}")),
+    # The folder of the plugin; `CLAUDE_PLUGIN_DATA` and `user_config` have values in the user's home alone. Programs of
+    # a plugin have the latter in variables, too (plugins reference, 2.1.240).
+    replacements=(
+        (r"\$\{CLAUDE_PLUGIN_ROOT\}", "${workspaceFolder}"),
+        (r"\$\{user_config\.(\w+)\}", rf"${{{OPTION_VARIABLE}\1}}"),
+    ),
 )
 OTHER_PLUGIN = attrs.evolve(
     PLUGIN,

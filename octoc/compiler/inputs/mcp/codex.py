@@ -22,14 +22,14 @@ def _shape(entry: ServerDraft) -> None:
         entry.is_elsewhere = True
         return
     seconds(entry, "tool_timeout_sec")
-    # octoc does not act on the other time limits, and Codex refuses text for a number.
+    # octoc does not act on the other time limits; the settings beside the servers tell their types.
     for key in _TIMES & entry.left.keys():
-        if isinstance(entry.left.pop(key), str):
-            entry.wrong[key] = "a number"
+        del entry.left[key]
     entry.rename("http_headers", "headers")
     entry.add_references("env_http_headers", "headers")
     entry.rename("env", "env")
     entry.add_references("env_vars", "env")
+    entry.left.pop("env_vars", None)  # of another type: the settings beside the servers tell it
     variable = entry.left.pop("bearer_token_env_var", None)
     if variable is not None:
         entry.put("auth", {"type": "bearer", "token_env": variable}, "bearer_token_env_var")
@@ -50,6 +50,7 @@ CODEX = Dialect(
     fields=_FIELDS,
     renames={"enabled_tools": "include_tools", "disabled_tools": "exclude_tools"},
     unused=_UNUSED,
+    effect="Codex refuses its configuration",
     key_schemas={
         "startup_timeout_sec": {"description": "Time limit of a start in seconds.", "type": "number"},
         "startup_timeout_ms": {"description": "Time limit of a start in milliseconds.", "type": "number"},

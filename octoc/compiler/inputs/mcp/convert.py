@@ -116,8 +116,8 @@ def convert_servers(values: Mapping[str, Any], dialect: Dialect) -> Converted:
         missing += [((SERVERS, name), key) for key in needed if key not in fields]
         wrong += [((*at, step, key), expected) for key, expected in entry.wrong.items()]
         literal += _literal((*at, step), fields, dialect)
-        word = fields.get("type")
-        if isinstance(word, str) and word in dialect.refused_types:
+        word = _word_of_type(fields)
+        if word in dialect.refused_types or word in dialect.marked_types:
             refused.append(((*at, step, "type"), word))
     return Converted(
         values={**kept, SERVERS: converted},
@@ -145,11 +145,10 @@ def _path_of(dialect: Dialect) -> KeyPath:
 
 
 def _changes(dialect: Dialect, servers: Any) -> bool:
-    if isinstance(servers, Mapping) and any(
-        "/" in str(name) or (isinstance(fields, Mapping) and _spelling(fields, dialect))
-        for name, fields in servers.items()
-    ):
-        return True
+    for name, fields in servers.items() if isinstance(servers, Mapping) else ():
+        word = _word_of_type(fields) if isinstance(fields, Mapping) else ""
+        if "/" in str(name) or word in dialect.marked_types or (word and _spelling(fields, dialect)):
+            return True
     return bool(dialect.is_settings or dialect.renames or dialect.unused or dialect.shape or dialect.replacements)
 
 
@@ -184,10 +183,15 @@ def _name(written: str, servers: Mapping[str, Any]) -> str:
 
 def _spelling(fields: Mapping[str, Any], dialect: Dialect) -> str:
     """Return the usual word for a `type` that is spelled otherwise, where the client does not need any; else empty."""
-    word = fields.get("type")
-    if not dialect.infers_transport or not isinstance(word, str) or kind_of_definition({"type": word}) in STANDARD:
+    word = _word_of_type(fields)
+    if not dialect.infers_transport or not word or kind_of_definition({"type": word}) in STANDARD:
         return ""
     return respelled(word)
+
+
+def _word_of_type(fields: Mapping[str, Any]) -> str:
+    word = fields.get("type")
+    return word if isinstance(word, str) else ""
 
 
 def _is_server(fields: Mapping[str, Any]) -> bool:

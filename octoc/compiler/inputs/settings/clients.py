@@ -28,25 +28,32 @@ class SettingsDialect(Dialect):
 
     Args:
         schema: the JSON Schema of what the client refuses; it says nothing of the servers, whose own dialect does.
-        effect: what the client does with a file that does not meet `schema`, as the end of a sentence.
         files: where paths of files stand, as key paths in which `*` is any key or index.
         based_on: what these paths are relative to; `above` is the project's folder, or any folder above it.
-        agents: where agents stand, likewise.
-        tools: where names of tools are keys, likewise; a near miss of `builtin` is reported.
+        agents: where agents stand, likewise; a model reads the `description` of each.
+        known_keys: where objects stand whose unknown keys the client ignores or hands on, likewise -> the keys that it
+            reads; a slip of one is reported.
+        tools: where names of tools stand, as a list or as keys, likewise; a near miss of `builtin` is reported.
         builtin: the client's own tools.
+        servers: where lists of names of servers stand, likewise.
+        addresses: where addresses stand that the client sends credentials to, likewise.
         texts: where texts stand in which `variable` alone is replaced, likewise.
+        root_keys: keys of which a YAML file has one; another program's file of this name has none of them.
     """
 
     kind: str = CLIENT_SETTINGS.name
     is_settings: bool = False
     schema: Mapping[str, Any] = attrs.field(factory=dict, repr=False)
-    effect: str = ""
     files: tuple[tuple[str, ...], ...] = ()
     based_on: Literal["project", "above", "folder"] = "project"
     agents: tuple[tuple[str, ...], ...] = ()
+    known_keys: Mapping[tuple[str, ...], frozenset[str]] = attrs.field(factory=dict)
     tools: tuple[tuple[str, ...], ...] = ()
     builtin: frozenset[str] = frozenset()
+    servers: tuple[tuple[str, ...], ...] = ()
+    addresses: tuple[tuple[str, ...], ...] = ()
     texts: tuple[tuple[str, ...], ...] = ()
+    root_keys: tuple[str, ...] = ()
 
 
 def values_at(value: Any, pattern: tuple[str, ...], path: KeyPath = ()) -> Iterator[tuple[KeyPath, Any]]:

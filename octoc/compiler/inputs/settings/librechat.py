@@ -23,5 +23,7 @@ LIBRECHAT = SettingsDialect(
             for key in (("apiKey",), ("baseURL",), ("headers", "*"), ("additionalHeaders", "*"))
         ),
     ),
+    addresses=((*_CUSTOM, "baseURL"), (*_GROUPS, "baseURL")),
     variable_with_default="",
+    root_keys=(LIBRECHAT_SERVERS.server_list, _CUSTOM[0]),
 )

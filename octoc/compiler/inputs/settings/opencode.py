@@ -12,6 +12,7 @@ from octoc.compiler.inputs.settings.clients import SettingsDialect
 
 _AGENTS = {"type": "object", "additionalProperties": OPENCODE_AGENTS.schema}
 _PLACES = (("agent", "*"), ("mode", "*"))
+_RESTRICTING = frozenset(OPENCODE_AGENTS.tools)
 _OF_AGENTS = tuple((*place, key) for place in _PLACES for key in OPENCODE_AGENTS.tools)
 
 OPENCODE = SettingsDialect(
@@ -33,7 +34,10 @@ OPENCODE = SettingsDialect(
     files=(("instructions", "*"),),
     based_on="above",
     agents=_PLACES,
+    # It hands any other key of an agent to the model's provider.
+    known_keys=dict.fromkeys(((), *_PLACES), _RESTRICTING),
     tools=(*((key,) for key in OPENCODE_AGENTS.tools), *_OF_AGENTS),
     builtin=OPENCODE_AGENTS.builtin,
+    addresses=(("provider", "*", "options", "baseURL"),),
     texts=(("provider", "*", "options", "*"), ("provider", "*", "options", "headers", "*")),
 )

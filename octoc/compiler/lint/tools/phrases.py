@@ -108,10 +108,11 @@ ORDERS: tuple[SuspiciousPhrase, ...] = (
     ),
     _sign(
         "an order to send private data away",
-        "conversation history system secrets credentials passwords keys variables",
+        "conversation history system secrets credentials passwords keys variables .env",
         r"""\b(?:send|forward|upload|post|transmit|exfiltrate|leak)\b[^.\n]{0,60}
         \b(?:conversation|chat\s+history|system\s+prompt|api\s+keys?|passwords?|credentials?|secrets?|private\s+keys?
-        |environment\s+variables)\b[^.\n]{0,60}\bto\s+(?:https?://|\S+@\S+\.\w)""",
+        |environment\s+variables|contents?\s+of\s+(?:the\s+|every\s+|all\s+)?`?\.env)\b[^.\n]{0,60}
+        \bto\s+(?:https?://|\S+@\S+\.\w)""",
     ),
     _sign(
         "an order to smuggle data in an argument",

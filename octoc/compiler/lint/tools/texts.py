@@ -8,6 +8,7 @@ from typing import Any, Literal
 import attrs
 
 from octoc.compiler.inputs.agents.clients import AgentDialect
+from octoc.compiler.inputs.settings.clients import SettingsDialect, values_at
 from octoc.compiler.lint.tools.recorded import RecordedTool, recorded_tools
 from octoc.compiler.model.build import Build
 from octoc.diagnostics.model import KeyPath, Place
@@ -66,12 +67,19 @@ def texts_of(build: Build) -> Iterator[LintedText]:
         if skill.body not in bodies:
             bodies.add(skill.body)
             yield LintedText(value=skill.body, what=f"the text {whose}", place=place, kind="prompt")
+    yield from _of_client_agents(build)
 
+
+def _of_client_agents(build: Build) -> Iterator[LintedText]:
+    """Yield the descriptions of agents of other clients, which have files of their own or stand in settings."""
     for document in build.checked.documents:
-        description = document.values.get("description")
-        if isinstance(document.file.dialect, AgentDialect) and isinstance(description, str):
-            what = f"the description of agent `{document.file.path.stem}`"
-            yield LintedText(value=description, what=what, place=document.place("description"))
+        dialect = document.file.dialect
+        patterns = dialect.agents if isinstance(dialect, SettingsDialect) else ((),) * isinstance(dialect, AgentDialect)
+        for path, agent in (one for pattern in patterns for one in values_at(document.values, pattern)):
+            description = agent.get("description") if isinstance(agent, Mapping) else None
+            if isinstance(description, str):
+                what = f"the description of agent `{path[-1] if path else document.file.path.stem}`"
+                yield LintedText(value=description, what=what, place=document.place(*path, "description"))
 
 
 def _key(place: Place, key: str) -> Place:

@@ -132,3 +132,29 @@ def test_a_workspace_checks_them_and_builds_without_them(tmp_path: Path) -> None
 
     build(tmp_path)
     assert "settings.json" not in (tmp_path / "octoc.lock").read_text(encoding="utf-8")
+
+
+def test_options_are_named_as_the_manifest_asks_for_them(tmp_path: Path) -> None:
+    """Servers, hooks and texts of skills name options of `userConfig`; a text may be about options of other plugins."""
+    hook = {"type": "command", "command": "echo ${user_config.token}"}
+    skill = "---\nname: look\ndescription: Looks into a thing\n---\nUse ${user_config.api_kay}, not ${user_config.x}.\n"
+    files = {
+        PLUGIN: {"name": "review", "userConfig": {"api_key": {"type": "string", "title": "Key", "description": "d"}}},
+        ".mcp.json": {"mcpServers": {"a": {"command": "a", "env": {"K": "${user_config.api_ky}"}}}},
+        "hooks/hooks.json": {"hooks": {"Stop": [{"hooks": [hook]}]}},
+        "skills/look/SKILL.md": skill,
+    }
+    found = {one.span.file: (one.message, one.help) for one in findings(tmp_path, files) if one.span}
+    assert found == {
+        ".mcp.json": ("`${user_config.api_ky}` names no option of `userConfig`", "did you mean `api_key`?"),
+        "hooks/hooks.json": ("`${user_config.token}` names no option of `userConfig`", "add `token` to `userConfig`"),
+        "skills/look/SKILL.md": ("`${user_config.api_kay}` names no option of `userConfig`", "did you mean `api_key`?"),
+    }
+
+
+@pytest.mark.parametrize("key", ["tags", "keywords"])
+def test_words_of_an_entry_are_a_list(tmp_path: Path, key: str) -> None:
+    """Claude Code refuses a marketplace with a text for a list of words."""
+    plugins = [{"name": "a", "source": {"source": "github", "repo": "acme/a"}, key: "a, b"}]
+    found = findings(tmp_path, {MARKETPLACE: {"name": "team-tools", "owner": OWNER, "plugins": plugins}})
+    assert [(one.rule.code, one.severity.label) for one in found] == [("OCT203", "error")]
