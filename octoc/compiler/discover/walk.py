@@ -11,7 +11,7 @@ from pathlib import Path
 
 import attrs
 
-from octoc.compiler.inputs.claude.paths import values_of
+from octoc.compiler.inputs.claude.paths import is_made, values_of
 from octoc.compiler.inputs.published import SKILLS_LOCK
 from octoc.compiler.read.text import why
 from octoc.diagnostics.model import DiagnosticSink, Place
@@ -162,15 +162,19 @@ def _report_link(
         message = f"`{display}` is a link to `{target}`, which is not there"
         submodule = _submodule_of(Path(os.path.realpath(path.parent), target), Path(root.real))
         locked = values_of(Path(root.real) / SKILLS_LOCK.patterns[0]).get("skills")
+        is_installed = is_made(target) or (isinstance(locked, dict) and path.name in locked)
         sink.report(
             rules.BROKEN_LINK,
             message,
             at=place,
-            help="point it to something that is there, or delete it"
-            if submodule is None
-            else f"run `git submodule update --init {submodule}`",
-            # A program installs the skills that its lock lists, and git the submodules.
-            severity=Severity.INFO if submodule or (isinstance(locked, dict) and path.name in locked) else None,
+            help=f"run `git submodule update --init {submodule}`"
+            if submodule
+            else "install the project's packages"
+            if is_made(target)
+            else "point it to something that is there, or delete it",
+            # Programs install packages and the skills that a lock lists, and git the submodules.
+            severity=Severity.INFO if submodule or is_installed else None,
+            subject="made" if is_made(target) else "",
         )
     elif error.errno == errno.ELOOP:
         sink.report(

@@ -26,6 +26,8 @@ from octoc.references import find_references
 # Only capitals: programs and queries contain `$x` and `$schema`. After a character other than these marks, a `$` is
 # likely part of a password, and no message may show a part of one.
 _BARE = re.compile(r"""(?:(?<=[\s/:=,@"'])|\A)\$(?P<name>[A-Z_][A-Z0-9_]{1,99})(?![A-Za-z0-9_(])""")
+# Several names and nothing else are a list of another program's names, such as SAP's packages.
+_NAMES = re.compile(r"\$\w+(?:\s*,\s*\$?[\w*]+)+")
 _OF_OPENCODE = re.compile(r"(?<!\$)\{env:(?P<name>[A-Za-z_]\w*)\}")
 _BRACED = re.compile(r"\$\{(?P<inside>[^{}]*)\}")
 # A variable in another program's form: `env.NAME`, `secrets.NAME`, `NAME:?message`. `workspaceFolder` does not match.
@@ -118,7 +120,7 @@ class _Unexpanded:
 
 
 def _unexpanded(text: str, references: list[tuple[int, int]], dialect: Dialect) -> Iterator[_Unexpanded]:
-    for match in _BARE.finditer(text):
+    for match in _BARE.finditer(text) if _NAMES.fullmatch(text) is None else ():
         if not _is_inside(match.start(), references):
             yield _Unexpanded(start=match.start(), end=match.end(), label=match[0], variable=match["name"])
     for match in _BRACED.finditer(text):

@@ -43,6 +43,7 @@ def test_a_reference_that_nothing_replaces(lint: Lint, entry: dict[str, Any], ma
         {"command": "x", "args": ["$schema", "cost $5", "$", "a$B", "^a$", "a$(date)", "$(1)", "$x"]},
         {"command": "x", "env": {"PASSWORD": "pa$$WORD", "OTHER": "US$TWO"}},
         {"command": "$HOME/x", "disabled": True},
+        {"command": "x", "env": {"PACKAGES": "$TMP,$ZTEST, Z*"}},
     ],
 )
 def test_texts_that_are_not_references(lint: Lint, entry: dict[str, Any]) -> None:
