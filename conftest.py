@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import itertools
 import os
@@ -9,7 +10,9 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -102,6 +105,44 @@ def python_server() -> Callable[[str], Path]:
         return program
 
     return find
+
+
+@attrs.frozen
+class RunningRedis:
+    """A Redis of a test, at `url`."""
+
+    url: str
+    process: subprocess.Popen[bytes]
+
+
+@pytest.fixture(scope="session")
+def start_redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], RunningRedis]]:
+    """A function that starts a Redis, or a Valkey, on a socket of its own. Skips without one."""
+    program = shutil.which("redis-server") or shutil.which("valkey-server")
+    if program is None:
+        pytest.skip("needs Redis or Valkey: `apt-get install redis-server`")
+    if not any(point.name == "store-redis" for point in entry_points(group="octoc")):
+        pytest.skip("octoc-store-redis is not installed: run `make setup`")
+    with contextlib.ExitStack() as stack:
+
+        def start() -> RunningRedis:
+            folder = tmp_path_factory.mktemp("redis")
+            words = [program, "--port", "0", "--unixsocket", str(folder / "s"), "--dir", str(folder), "--save", ""]
+            process = stack.enter_context(subprocess.Popen(words, stdout=subprocess.DEVNULL))
+            stack.callback(process.kill)
+            while not (folder / "s").exists():
+                if process.poll() is not None:
+                    pytest.fail("Redis has ended")
+                time.sleep(0.02)
+            return RunningRedis(f"unix://{folder / 's'}?db=0", process)
+
+        yield start
+
+
+@pytest.fixture(scope="session")
+def redis_url(start_redis: Callable[[], RunningRedis]) -> str:
+    """The address of a Redis that all tests of this process use."""
+    return start_redis().url
 
 
 @attrs.frozen(kw_only=True)

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
         TokenCounter,
         Transport,
     )
+    from octoc.plugin.stores import KeyValues, StoreBackend, StoreMessages
     from octoc.results import (
         ContentPart,
         FailureKind,
@@ -97,6 +98,7 @@ else:
                 "Login LoginState OfferingConnection PluginError PythonTool SecondEmbedder ServerTarget TokenCounter "
                 "Transport"
             ),
+            "octoc.plugin.stores": "KeyValues StoreBackend StoreMessages",
             "octoc.results": (
                 "ContentPart FailureKind ListedOffer ListedTool LogLevel LogMessage LogWish Progress ServerListing "
                 "ToolCall ToolFailure ToolResult Truncation"
@@ -134,6 +136,7 @@ __all__ = [
     "FailureKind",
     "FileKind",
     "Host",
+    "KeyValues",
     "LanguageEmbedder",
     "LintCheck",
     "LintServer",
@@ -162,6 +165,8 @@ __all__ = [
     "ServerListing",
     "ServerTarget",
     "Severity",
+    "StoreBackend",
+    "StoreMessages",
     "TokenCounter",
     "ToolCall",
     "ToolFailure",

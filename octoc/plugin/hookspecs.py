@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from octoc.plugin.lint import LintCheck
     from octoc.plugin.pages import WebPage
     from octoc.plugin.protocols import Embedder, FailedCall, Login, PythonTool, ServerTarget, TokenCounter, Transport
+    from octoc.plugin.stores import StoreBackend
     from octoc.results import ToolCall, ToolFailure, ToolResult
     from octoc.transport_kinds import TransportKind
 
@@ -97,6 +98,15 @@ def octoc_pages() -> Iterable[WebPage] | None:
 
     The gateway asks the plugins of its bundle and `octoc-dashboard` once, when it starts. It logs a plugin that fails,
     and leaves out its pages.
+    """
+
+
+@hookspec(firstresult=True)
+def octoc_make_store(url: str) -> StoreBackend | None:
+    """Return the store that replicas of the gateway share, or None if the scheme of its address is another plugin's.
+
+    It connects nothing yet. The gateway asks the plugins of its bundle and `octoc-store-redis`.
+    Raises: PluginError when the address is wrong; the message has neither user nor password.
     """
 
 

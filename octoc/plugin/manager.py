@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from octoc.plugin.file_kinds import Dialect, FileKind
     from octoc.plugin.pages import WebPage
     from octoc.plugin.protocols import Embedder, FailedCall, Login, PythonTool, ServerTarget, TokenCounter, Transport
+    from octoc.plugin.stores import StoreBackend
     from octoc.results import ToolCall, ToolFailure, ToolResult
 
 logger = logging.getLogger("octoc.plugin")
@@ -144,6 +145,11 @@ class Plugins:
         from octoc.plugin.pages import WebPage
 
         return tuple(page for pages in self._each("octoc_pages", _tuple_of(WebPage)) for page in pages)
+
+    def make_store(self, url: str) -> StoreBackend | None:
+        """Return the store at an address, or None if no plugin knows its scheme. Raises: PluginError."""
+        made: StoreBackend | None = self._ask(lambda hook: hook.octoc_make_store(url=url))
+        return made
 
     def resolve_secret(self, reference: str) -> str | None:
         """Return the value of a reference; octoc's own resolvers are asked last. Raises: PluginError."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from octoc.caller import Caller
     from octoc.formats.own_tools import CALL_MCP_TOOL, CAPABILITY, FIND_TOOLS, READ_RESULT, SKILL
     from octoc.formats.render import shown
+    from octoc.names import ToolId
     from octoc.results import ContentPart, LogMessage, LogWish, Progress, ToolCall, ToolFailure, ToolResult
     from octoc.routing.decision import Reason
     from octoc.routing.explain import Explanation
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from octoc.runtime.catalog.cache_report import CacheReport
     from octoc.runtime.catalog.catalog import CatalogTool
     from octoc.runtime.catalog.tool_forms import COUNTED_FORMAT, tool_text
+    from octoc.runtime.handover import SessionRecord, merged
     from octoc.runtime.history import (
         AgedConversation,
         Fifo,
@@ -49,6 +51,8 @@ if TYPE_CHECKING:
         ResourceTemplate,
     )
     from octoc.runtime.results.failures import as_mcp_result, failure
+    from octoc.runtime.results.shared import SharedResult, SharedResults, SharedResultsError
+    from octoc.runtime.servers.breaker import CircuitBreaker
     from octoc.runtime.servers.drift import ListingDrift
     from octoc.runtime.servers.health import ServerHealth
     from octoc.runtime.skills.use import SkillChange
@@ -67,6 +71,7 @@ else:
             "octoc.caller": "Caller",
             "octoc.formats.own_tools": "CALL_MCP_TOOL CAPABILITY FIND_TOOLS READ_RESULT SKILL",
             "octoc.formats.render": "shown",
+            "octoc.names": "ToolId",
             "octoc.results": "ContentPart LogMessage LogWish Progress ToolCall ToolFailure ToolResult",
             "octoc.routing.decision": "Reason",
             "octoc.routing.explain": "Explanation",
@@ -78,11 +83,14 @@ else:
                 "AgedConversation Fifo FittedConversation Message Pruner RepairedConversation SlidingWindow "
                 "Summarize Summarizer"
             ),
+            "octoc.runtime.handover": "SessionRecord merged",
             "octoc.runtime.inspection": "Inspection",
             "octoc.runtime.offers.values": (
                 "Completion Prompt PromptMessages Resource ResourceContents ResourceTemplate"
             ),
             "octoc.runtime.results.failures": "as_mcp_result failure",
+            "octoc.runtime.results.shared": "SharedResult SharedResults SharedResultsError",
+            "octoc.runtime.servers.breaker": "CircuitBreaker",
             "octoc.runtime.servers.drift": "ListingDrift",
             "octoc.runtime.servers.health": "ServerHealth",
             "octoc.runtime.skills.use": "SkillChange",
@@ -109,6 +117,7 @@ __all__ = [
     "CacheReport",
     "Caller",
     "CatalogTool",
+    "CircuitBreaker",
     "Completion",
     "ContentPart",
     "Explanation",
@@ -137,12 +146,17 @@ __all__ = [
     "SearchHits",
     "ServerHealth",
     "Session",
+    "SessionRecord",
+    "SharedResult",
+    "SharedResults",
+    "SharedResultsError",
     "SkillChange",
     "SlidingWindow",
     "Summarize",
     "Summarizer",
     "ToolCall",
     "ToolFailure",
+    "ToolId",
     "ToolResult",
     "UnknownNameError",
     "UntrustedBundleError",
@@ -153,6 +167,7 @@ __all__ = [
     "explain_route",
     "failure",
     "may_take",
+    "merged",
     "shown",
     "signature_path",
     "tool_text",

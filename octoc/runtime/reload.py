@@ -95,9 +95,9 @@ async def _switch(session: SessionState) -> None:
                 old.pool.drop(server)
     # Outside of the lock: connecting may take long, and calls and activations continue.
     if session.waits:
-        await _connect_unlisted(session)
+        await connect_active(session)
     else:
-        in_background(session, _connect_unlisted(session))
+        in_background(session, connect_active(session))
         list_in_background(session)
     if old.has_subscriptions:
         from octoc.runtime.offers.subscriptions import follow
@@ -134,7 +134,7 @@ def _hold(session: SessionState, capabilities: Iterable[str]) -> None:
         hold(session, name, [] if entry is None else servers_of(entry))
 
 
-async def _connect_unlisted(session: SessionState) -> None:
+async def connect_active(session: SessionState) -> None:
     """Connect servers of active capabilities whose tools are not known in the new bundle."""
     loaded = session.loaded
     entries = map(session.tools.capability, session.active.names)

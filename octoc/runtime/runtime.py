@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from octoc.bundle.reader import OpenBundle
     from octoc.plugin import Embedder, Explainer, Host, PythonTool, TokenCounter
     from octoc.plugin.manager import Plugins
+    from octoc.runtime.results.shared import SharedResults
     from octoc.runtime.servers.drift import ListingDrift
     from octoc.runtime.servers.health import ServerHealth
     from octoc.runtime.tools.server_call import Outcome
@@ -225,6 +226,7 @@ class Runtime:
         correlation_id: str | None = None,
         account: str | None = None,
         waits: bool = True,
+        shared_results: SharedResults | None = None,
     ) -> Session:
         """Begin a conversation of `agent`, for `tenant` if the agent belongs to tenants.
 
@@ -235,6 +237,7 @@ class Runtime:
             waits: False waits for no server that has yet to start, and needs a running event loop: servers without a
                 snapshot are listed in the background from now on, so that searches find their tools, and a message
                 activates a capability when its servers have started (`Routing.pending`, `Session.settled`).
+            shared_results: the session's whole results, if other processes read them too.
         """
         entry = self.state.current.agent_of(agent, tenant)
         if entry is None:
@@ -251,6 +254,7 @@ class Runtime:
         )
         self.accounts.note(account_of(caller))
         state = begin_session(self.state, entry, caller)
+        state.shared_results = shared_results
         if not waits:
             from octoc.runtime.activation.activate import list_in_background
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from octoc.formats import ToolFormat
     from octoc.results import LogLevel, LogMessage, LogWish, Progress, ToolFailure
     from octoc.runtime.catalog.cache_report import CacheReport
+    from octoc.runtime.handover import SessionRecord
     from octoc.runtime.history import Message
     from octoc.runtime.inspection import Inspection
     from octoc.runtime.offers.access import OfferAccess
@@ -439,6 +440,21 @@ class Session(SessionHistory):
 
         while tasks := tuple(self.state.switching.background):
             await asyncio.wait(tasks)
+
+    def record(self) -> SessionRecord:
+        """Return what changes in the session, for another process that continues it."""
+        from octoc.runtime.handover import record_of
+
+        return record_of(self.state)
+
+    async def take_over(self, record: SessionRecord) -> None:
+        """Have active what a record of another process says, as far as this bundle has it by name.
+
+        Servers connect at their first call. Raises: BundleFileError.
+        """
+        from octoc.runtime.handover import take_over
+
+        await take_over(self.state, record)
 
     async def close(self) -> None:
         """End the session: deactivate its capabilities, and close the servers that no other session needs."""

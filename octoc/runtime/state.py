@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from octoc.runtime.catalog.session_tools import SessionTools
     from octoc.runtime.lazy_plugins import LazyPlugins, TokenCounters, Variables
     from octoc.runtime.loaded_bundle import LoadedBundle, SharedParts
+    from octoc.runtime.results.shared import SharedResults
     from octoc.runtime.results.store import ResultStore
     from octoc.runtime.tools.quota import Quotas
 
@@ -135,6 +136,7 @@ class SessionState:
         proxied: the servers of tools that calls reached though they are not visible.
         log: the log messages of servers that the host wants.
         has_stored: whether a result was cut or aged, so that `read_result` has something to read.
+        shared_results: the whole results that other processes can read too; None if there is only this one.
         waits: whether a message and a reload wait for servers that start; otherwise these start in the background.
     """
 
@@ -153,6 +155,7 @@ class SessionState:
     proxied: set[str] = attrs.field(factory=set)
     log: LogWish | None = None
     has_stored: bool = False
+    shared_results: SharedResults | None = None
     waits: bool = True
 
     @cached_property

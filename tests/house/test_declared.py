@@ -69,8 +69,8 @@ def _canonical(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-FRAMEWORKS = {"agents": ["openai-agents"], "pydantic_ai": ["pydantic-ai-slim"]}
-"""Packages of frameworks, which only `make adapters` installs, with another name than their distribution."""
+FRAMEWORKS = {"agents": ["openai-agents"], "pydantic_ai": ["pydantic-ai-slim"], "key_value": ["py-key-value-aio"]}
+"""Packages that an environment may lack, such as frameworks, with another name than their distribution."""
 
 
 def test_every_distribution_declares_what_it_imports() -> None:

@@ -209,9 +209,9 @@ async def _connect_and_switch(
     finally:
         if not switched:
             release(session, name)
-            _drop(session, loaded, servers_of(entry))
+            drop_unneeded(session, loaded, servers_of(entry))
     for victim, servers in freed.items():
-        closing, _ = _drop(session, loaded, servers)
+        closing, _ = drop_unneeded(session, loaded, servers)
         logger.info("capability LRU evicted: '%s' (%d server(s) disabled to make room)", victim, len(closing))
     text = _enabled_text(session, entry, prepared.bound, prepared.deps)
     return ActivationChange(ok=True, changed=True, text=text, servers=prepared.bound)
@@ -264,7 +264,7 @@ async def _connected(loaded: LoadedBundle, servers: Sequence[str]) -> str | None
     return None
 
 
-def _switch_off(session: SessionState, name: str) -> frozenset[str]:
+def switch_off(session: SessionState, name: str) -> frozenset[str]:
     """Make a capability inactive. Returns the servers that no session needs any more."""
     session.active.remove(name)
     session.tools.settle()
@@ -276,7 +276,7 @@ def servers_of(entry: CapabilityEntry) -> tuple[str, ...]:
     return tuple(dict.fromkeys(grant.server for grant in entry.grants))
 
 
-def _drop(
+def drop_unneeded(
     session: SessionState, loaded: LoadedBundle, servers: Iterable[str]
 ) -> tuple[tuple[str, ...], list[asyncio.Task[None]]]:
     """Close the servers that no session needs. Returns those that were open, and the closing tasks.
@@ -337,10 +337,10 @@ async def deactivate(session: SessionState, name: str) -> ActivationChange:
                 return ActivationChange(ok=True, text=f"Capability '{name}' is not active.")
             had = _needed(session)
             own = session.runtime.references.servers_of([(session.number, name)])
-            freed = _switch_off(session, name)
+            freed = switch_off(session, name)
             gone = tuple(sorted(had - _needed(session)))
             by_others = session.runtime.references.servers_of((session.number, other) for other in session.active.names)
-            _, closing = _drop(session, session.loaded, freed)
+            _, closing = drop_unneeded(session, session.loaded, freed)
         if closing:
             await asyncio.wait(closing)
     # The text covers only this session; its model must not learn whether other sessions keep a server open.
@@ -385,9 +385,9 @@ async def begin_turn(session: SessionState) -> None:
     """Show the tools as their servers have them now, and evict what exceeds the limits because of that."""
     async with session.lock:
         evicted = evictions_over_limits(session)
-        freed = [server for victim in evicted for server in _switch_off(session, victim)]
+        freed = [server for victim in evicted for server in switch_off(session, victim)]
         session.tools.settle()
-        _drop(session, session.loaded, freed)
+        drop_unneeded(session, session.loaded, freed)
     for victim in evicted:
         logger.warning("capability evicted: '%s': the active ones were over the workspace's limits", victim)
 
@@ -405,6 +405,6 @@ async def end(session: SessionState) -> None:
         for name in session.active.names:
             session.active.remove(name)
         session.tools.settle()
-        _, closing = _drop(session, session.loaded, release_all(session))
+        _, closing = drop_unneeded(session, session.loaded, release_all(session))
     if closing:
         await asyncio.wait(closing)

@@ -30,22 +30,36 @@ async def fit(session: SessionState, outcome: Outcome, tool: ToolId | None) -> O
     """Return an outcome cut to the limit for `tool`; None means one of octoc's own tools."""
     if isinstance(outcome, ToolFailure):
         return outcome
-    cut = partial(truncate, outcome, *limits_for(session, tool), keep_of(session, tool))
-    if not is_large(outcome):
-        return cut()
-    import asyncio
+    kept: dict[str, tuple[str, ...]] = {}
+    cut = partial(truncate, outcome, *limits_for(session, tool), keep_of(session, tool, kept))
+    if is_large(outcome):
+        import asyncio
 
-    # In a thread, so that it does not block the event loop. If this task is cancelled, the thread still ends, and the
-    # text that it stored expires or ends with the session.
-    return await asyncio.to_thread(cut)
+        # In a thread, so that it does not block the event loop. If this task is cancelled, the thread still ends, and
+        # the text that it stored expires or ends with the session.
+        fitted = await asyncio.to_thread(cut)
+    else:
+        fitted = cut()
+    if not kept or session.shared_results is None:
+        return fitted
+    from octoc.runtime.results.shared import share
+
+    return await share(session, fitted, tool, kept)
 
 
-def keep_of(session: SessionState, tool: ToolId | None) -> Keep:
-    """Return the function that stores texts of `tool` for a session, in its account's share of the store."""
+def keep_of(session: SessionState, tool: ToolId | None, kept: dict[str, tuple[str, ...]] | None = None) -> Keep:
+    """Return the function that stores texts of `tool` for a session, in its account's share of the store.
+
+    Args:
+        kept: gets the texts that were stored, by handle.
+    """
 
     def keep(texts: tuple[str, ...]) -> str | None:
         handle = session.runtime.results.keep(session.number, texts, account=account_of(session.caller), source=tool)
-        session.has_stored = session.has_stored or handle is not None
+        if handle is not None:
+            session.has_stored = True
+            if kept is not None:
+                kept[handle] = texts
         return handle
 
     return keep

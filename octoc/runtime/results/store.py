@@ -147,13 +147,20 @@ class ResultStore:
 
     @_locked
     def keep(
-        self, owner: Hashable, text: str | Sequence[str], *, account: str = NO_ACCOUNT, source: Hashable = None
+        self,
+        owner: Hashable,
+        text: str | Sequence[str],
+        *,
+        account: str = NO_ACCOUNT,
+        source: Hashable = None,
+        handle: str | None = None,
     ) -> str | None:
         """Keep a text, or the texts of several parts. Returns its handle, or None if it could not be kept.
 
         Args:
             account: the account whose share of memory and disk the text uses.
             source: the origin of the text, for `forget` and `source`.
+            handle: the handle under which another process keeps it; by default a new one.
         """
         if not self.enabled:
             return None
@@ -163,7 +170,8 @@ class ResultStore:
         sizes = tuple(map(len, parts))
         entry = _Entry(owner=owner, account=account, source=source, sizes=sizes, data=b"".join(parts))
         self._expire()
-        handle = f"r-{secrets.token_urlsafe(12)}"
+        handle = handle or f"r-{secrets.token_urlsafe(12)}"
+        self._drop(handle)
         if entry.size > self.memory.limit:
             if not self._spill(handle, entry):
                 return None

@@ -16,6 +16,7 @@ from octoc.runtime.results.fit import is_readable, limits_for
 from octoc.runtime.results.json_cut import MAX_DEPTH, JsonCutter, parse_container, quoted, scalar, written
 from octoc.runtime.results.limits import ResultLimits
 from octoc.runtime.results.parts import LONGEST_POINTER, STAGE, notice, read_call
+from octoc.runtime.results.shared import SharedResultsError, take_shared
 from octoc.runtime.results.store import LostResultError
 from octoc.runtime.values import whole_characters
 
@@ -138,15 +139,7 @@ async def read_result(session: SessionState, arguments: Mapping[str, Any]) -> To
     limits, counter = limits_for(session, None)
     try:
         request = _request(arguments, limits)
-        store = session.runtime.results
-        count = store.parts(session.number, request.handle)
-        if count is None or not is_readable(session, store.source(session.number, request.handle)):
-            raise BadRequestError(_gone(request.handle))
-        if request.part >= count:
-            raise BadRequestError(f"there is no part {request.part}: the result has {count} (from 0)")
-        text = store.text(session.number, request.handle, request.part)
-        if text is None:  # it has just expired
-            raise BadRequestError(_gone(request.handle))
+        text, count = await _part(session, request)
         page = await _page(text, request, limits, counter)
     except BadRequestError as problem:
         return failure("bad_request", str(problem), profile=session.profile)
@@ -156,11 +149,34 @@ async def read_result(session: SessionState, arguments: Mapping[str, Any]) -> To
             "changed. Call the tool that gave it again"
         )
         return failure("unavailable", message, profile=session.profile)
+    except SharedResultsError as problem:
+        message = f"the result that was kept under handle `{_short(request.handle)}` cannot be read: {problem}"
+        return failure("unavailable", message, profile=session.profile)
     return ToolResult(
         content=(ContentPart(type="text", text=page.text), _notice(page, request, count)),
         truncations=(Truncation(stage=STAGE, original=len(text), kept=len(page.text), unit="chars"),),
         handle=request.handle,
     )
+
+
+async def _part(session: SessionState, request: _PageRequest) -> tuple[str, int]:
+    """Return the text of the requested part, and the number of parts.
+
+    Raises: BadRequestError, LostResultError, SharedResultsError.
+    """
+    store, owner, handle = session.runtime.results, session.number, request.handle
+    count, source = store.parts(owner, handle), store.source(owner, handle)
+    shared = None
+    if count is None and (shared := await take_shared(session, handle)) is not None:
+        count, source = len(shared.texts), shared.source
+    if count is None or not is_readable(session, source):
+        raise BadRequestError(_gone(handle))
+    if request.part >= count:
+        raise BadRequestError(f"there is no part {request.part}: the result has {count} (from 0)")
+    text = store.text(owner, handle, request.part) if shared is None else shared.texts[request.part]
+    if text is None:  # it has just expired
+        raise BadRequestError(_gone(handle))
+    return text, count
 
 
 def _gone(handle: str) -> str:

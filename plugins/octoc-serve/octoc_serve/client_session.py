@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
     from octoc.plugin import LogLevel
     from octoc.runtime import CatalogTool, Routing, Session
+    from octoc_serve.session_sync import SessionSync
 
     Context = ServerRequestContext[Any, Any]
 
@@ -90,6 +91,10 @@ class ClientSession:
         self.log_level: LogLevel = "info"
         """The least severe log messages for a client of the handshake era, which may set another one."""
         self._announcing: set[asyncio.Task[None]] = set()
+        self.sync: SessionSync | None = None
+        """The session's record in the shared store; None if only this replica can have the session."""
+        self.on_close: Callable[[], None] = lambda: None
+        """Called when the session ends."""
 
     @property
     def routes(self) -> bool:
@@ -122,9 +127,15 @@ class ClientSession:
             task.add_done_callback(self._announce_soon)
 
     def _announce_soon(self, _: object) -> None:
-        task = asyncio.create_task(self.announce(), name="octoc serve: announce")
+        task = asyncio.create_task(self._take_note(), name="octoc serve: announce")
         self._announcing.add(task)
         task.add_done_callback(self._announcing.discard)
+
+    async def _take_note(self) -> None:
+        """Notify the client and the other replicas of what changed."""
+        await self.announce()
+        if self.sync is not None:
+            await self.sync.push()
 
     async def call(
         self, params: types.CallToolRequestParams, context: Context
@@ -137,6 +148,8 @@ class ClientSession:
         if isinstance(outcome, types.InputRequiredResult):
             return outcome
         wire = as_mcp_result(outcome, self.session.profile)
+        if self.sync is not None and (notice := self.sync.notice()) is not None:
+            wire["content"] = [*wire.get("content", ()), {"type": "text", "text": notice}]
         self.on_end(*self._named(call), time.monotonic() - call.began, wire)
         if context.protocol_version in MODERN_PROTOCOL_VERSIONS and isinstance(outcome, ToolFailure) and outcome.needs:
             raise lacking(outcome)
@@ -159,7 +172,7 @@ class ClientSession:
             outcome = await call.next()
         finally:
             call.context = None
-        await self.announce()
+        await self._take_note()
         if not isinstance(outcome, dict):
             return outcome
         state = await self._suspended.keep(call)
@@ -350,6 +363,7 @@ class ClientSession:
             task.remove_done_callback(self._announce_soon)
         for task in self._announcing:
             task.cancel()
+        self.on_close()
         await self._suspended.close()
         self.subscriptions.close()
         self.listen.close()

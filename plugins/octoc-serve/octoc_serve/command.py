@@ -121,6 +121,19 @@ def _origin(text: str) -> str:
     show_default=True,
     help="Seconds until an idle session ends.",
 )
+@click.option(
+    "--store",
+    envvar="OCTOC_STORE",
+    metavar="URL",
+    help="With http: the store that replicas share, such as redis://HOST:6379/0. Put a password into OCTOC_STORE.",
+)
+@click.option(
+    "--session-keys",
+    type=_file,
+    metavar="FILE",
+    help="With http: keys that seal session ids, 32 bytes in base64 a line; or OCTOC_SESSION_KEYS.",
+)
+@click.option("--encrypt-store", is_flag=True, help="Encrypt what is in the store with the session keys.")
 @tokens_option
 @click.option(
     "--print-config",
@@ -204,7 +217,9 @@ def _refuse_http_options(context: click.Context) -> None:
 
 
 def _is_given(context: click.Context, name: str) -> bool:
-    return context.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
+    # A variable may be set for all gateways of a machine.
+    unset = (click.core.ParameterSource.DEFAULT, click.core.ParameterSource.ENVIRONMENT)
+    return context.get_parameter_source(name) not in unset
 
 
 def _names(context: click.Context, agent: str, agents: str | None) -> tuple[str, ...] | None:

@@ -23,8 +23,10 @@ from octoc_serve.http import MAX_HEAD_BYTES, HttpApp
 from octoc_serve.log_filters import quiet
 from octoc_serve.pages import pages_of
 from octoc_serve.paths import path_of
+from octoc_serve.replicas import Replicas, opened_store
 from octoc_serve.running_calls import RunningCalls
 from octoc_serve.server import GatewayServer
+from octoc_serve.session_keys import SessionKeys, read_keys
 from octoc_serve.session_store import ClientKey, MemorySessionStore
 from octoc_serve.settings import GatewayError, GatewaySettings
 from octoc_serve.stdio import LinePipe, claimed, serve_lines
@@ -69,11 +71,12 @@ async def _serve_clients(
     certificate: Certificate | None,
     listening: socket.socket,
 ) -> None:
-    async with _opened(settings) as runtime:
+    keys = read_keys(settings.session_keys)
+    async with _opened(settings) as runtime, _shared(settings, runtime, keys) as replicas:
         sessions = MemorySessionStore(settings.max_sessions, settings.idle_s)
         runtime.host = Elicitation().host_of_all()
         calls = RunningCalls(settings.max_calls, lambda: runtime.accounts.shared)
-        gateway = GatewayServer(runtime, sessions, settings.stateless, calls=calls)
+        gateway = GatewayServer(runtime, sessions, settings.stateless, calls=calls, replicas=replicas)
         admission = Admission(runtime, settings, tokens, stored)
         if not admission.paths():
             refuse_other(runtime.agents, settings.agent, settings.tenant)
@@ -104,6 +107,25 @@ async def _opened(settings: GatewaySettings) -> AsyncIterator[Runtime]:
         if settings.stateless:
             _keep_nothing(runtime)
         yield runtime
+
+
+@contextlib.asynccontextmanager
+async def _shared(
+    settings: GatewaySettings, runtime: Runtime, keys: SessionKeys | None
+) -> AsyncIterator[Replicas | None]:
+    """Share sessions with other replicas during the block, if the settings name a store."""
+    store = opened_store(settings, runtime, keys)
+    if store is None:
+        yield None
+        return
+    replicas = Replicas(store, runtime, settings.idle_s)
+    hearing = asyncio.create_task(replicas.run(), name="octoc serve: other replicas")
+    try:
+        yield replicas
+    finally:
+        hearing.cancel()
+        await asyncio.wait((hearing,))
+        await replicas.close()
 
 
 def _keep_nothing(runtime: Runtime) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import mcp_types as types
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from octoc_serve.client_session import ClientSession
 
     Context = ServerRequestContext[Any, Any]
-    ClientOf = Callable[[Context], AbstractContextManager[ClientSession]]
+    ClientOf = Callable[[Context], AbstractAsyncContextManager[ClientSession]]
 
 OFFERED = frozenset({"resources", "prompts", "completions", "logging"})
 """The capabilities that depend on the agent."""
@@ -74,7 +74,7 @@ class OfferHandlers:
         server.add_request_handler("logging/setLevel", types.SetLevelRequestParams, self._set_level)
 
     async def _resources(self, context: Context, params: types.PaginatedRequestParams) -> types.ListResourcesResult:
-        with self._client(context) as client:
+        async with self._client(context) as client:
             require(client, context, "resources")
             entries, cursor = page_of(client.session.resources(), params.cursor)
         resources = [types.Resource.model_validate(one.wire, by_name=False) for one in entries]
@@ -85,7 +85,7 @@ class OfferHandlers:
     async def _templates(
         self, context: Context, params: types.PaginatedRequestParams
     ) -> types.ListResourceTemplatesResult:
-        with self._client(context) as client:
+        async with self._client(context) as client:
             require(client, context, "resources")
             entries, cursor = page_of(client.session.resource_templates(), params.cursor)
         templates = [types.ResourceTemplate.model_validate(one.wire, by_name=False) for one in entries]
@@ -94,7 +94,7 @@ class OfferHandlers:
         )
 
     async def _prompts(self, context: Context, params: types.PaginatedRequestParams) -> types.ListPromptsResult:
-        with self._client(context) as client:
+        async with self._client(context) as client:
             require(client, context, "prompts")
             entries, cursor = page_of(client.session.prompts(), params.cursor)
         prompts = [types.Prompt.model_validate(one.wire, by_name=False) for one in entries]
@@ -104,7 +104,7 @@ class OfferHandlers:
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult | types.InputRequiredResult:
         uri = str(params.uri)
-        with self._client(context) as client:
+        async with self._client(context) as client:
             require(client, context, "resources")
             answer = await client.request(context.method, uri, {}, params, context)
         if isinstance(answer, types.InputRequiredResult):
@@ -114,7 +114,7 @@ class OfferHandlers:
     async def _get(
         self, context: Context, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult | types.InputRequiredResult:
-        with self._client(context) as client:
+        async with self._client(context) as client:
             require(client, context, "prompts")
             answer = await client.request(context.method, params.name, params.arguments or {}, params, context)
         if isinstance(answer, types.InputRequiredResult):
@@ -124,7 +124,7 @@ class OfferHandlers:
     async def _complete(self, context: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
         asked = params.model_dump(by_alias=True, exclude_none=True, mode="json")
         known = (asked.get("context") or {}).get("arguments")
-        with self._client(context) as client:
+        async with self._client(context) as client:
             require(client, context, "completions")
             answer = await client.session.complete(asked["ref"], asked["argument"], known)
         if isinstance(answer, ToolFailure):
@@ -136,7 +136,7 @@ class OfferHandlers:
 
     async def _subscribe(self, context: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
         uri = str(params.uri)
-        with self._client(context) as client:
+        async with self._client(context) as client:
             require(client, context, "resources")
             failed = await client.subscriptions.begin(uri)
         if failed is not None:
@@ -144,13 +144,13 @@ class OfferHandlers:
         return types.EmptyResult()
 
     async def _unsubscribe(self, context: Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
-        with self._client(context) as client:
+        async with self._client(context) as client:
             require(client, context, "resources")
             await client.subscriptions.end(str(params.uri))
         return types.EmptyResult()
 
     async def _set_level(self, context: Context, params: types.SetLevelRequestParams) -> types.EmptyResult:
-        with self._client(context) as client:
+        async with self._client(context) as client:
             require(client, context, "logging")
             client.log_level = params.level
         return types.EmptyResult()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -24,6 +24,7 @@ from octoc_serve.elicitation import Elicitation
 from octoc_serve.error_boundary import tell
 from octoc_serve.offers import OFFERED, PRIVATE, STEADY_TTL_MS, OfferHandlers, capabilities
 from octoc_serve.recent_calls import RecentCalls
+from octoc_serve.replicas import Replicas
 from octoc_serve.running_calls import RunningCalls
 from octoc_serve.session_shares import SessionLimitError
 from octoc_serve.session_store import ClientKey, SessionStore
@@ -45,6 +46,7 @@ class GatewayServer:
 
     Args:
         alone: key of the one client over stdio; None over HTTP, where each request has its own.
+        replicas: what is shared with other replicas; None for the only one.
     """
 
     runtime: Runtime
@@ -54,6 +56,7 @@ class GatewayServer:
     workdir: str | None = None
     recent: RecentCalls = attrs.field(factory=RecentCalls)
     calls: RunningCalls = attrs.field(factory=RunningCalls.unlimited)
+    replicas: Replicas | None = None
 
     def lowlevel(self) -> Server[Any]:
         """Return the SDK's server with the handlers of this one."""
@@ -81,7 +84,7 @@ class GatewayServer:
     async def _list(self, context: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         key = self.key_of(context)
         with self.sessions.using(key):
-            client = self._client(key, context)
+            client = await self._client(key, context)
             wanted = _called(context)
             # The SDK looks up a call's tool in the whole list before each call. With many tools that would cost more
             # than the call.
@@ -96,7 +99,7 @@ class GatewayServer:
     ) -> types.CallToolResult | types.InputRequiredResult:
         key = self.key_of(context)
         with self.sessions.using(key):
-            wire = await self._client(key, context).call(params, context)
+            wire = await (await self._client(key, context)).call(params, context)
         if isinstance(wire, types.InputRequiredResult):
             return wire
         if context.protocol_version not in MODERN_PROTOCOL_VERSIONS and not isinstance(
@@ -116,19 +119,31 @@ class GatewayServer:
     ) -> types.SubscriptionsListenResult:
         key = self.key_of(context)
         with self.sessions.using(key):
-            return await self._client(key, context).subscribed(context, params)
+            return await (await self._client(key, context)).subscribed(context, params)
 
-    @contextlib.contextmanager
-    def _using(self, context: Context) -> Iterator[ClientSession]:
+    @contextlib.asynccontextmanager
+    async def _using(self, context: Context) -> AsyncIterator[ClientSession]:
         """Yield the session of a request's client, which does not end as idle meanwhile."""
         key = self.key_of(context)
         with self.sessions.using(key):
-            yield self._client(key, context)
+            yield await self._client(key, context)
 
-    def _client(self, key: ClientKey, context: Context) -> ClientSession:
+    async def _client(self, key: ClientKey, context: Context) -> ClientSession:
+        """Return a client's session, in step with the other replicas. Raises: MCPError."""
+        client = self._own_client(key, context)
+        if client.sync is not None and client.sync.stale:
+            try:
+                await client.sync.pull()
+                await client.announce()
+            except BundleFileError as refused:
+                raise MCPError(types.INTERNAL_ERROR, f"the bundle cannot be used: {refused}") from None
+        return client
+
+    def _own_client(self, key: ClientKey, context: Context) -> ClientSession:
         def make() -> ClientSession:
             if self.alone is not None:
                 self.runtime.host = Elicitation().host_of(context)
+            shared = None if self.replicas is None else self.replicas.key_of(key)
             session = self.runtime.session(
                 key.agent,
                 name=key.session,
@@ -137,9 +152,13 @@ class GatewayServer:
                 workdir=self.workdir,
                 account=key.token or None,
                 waits=False,
+                shared_results=None if self.replicas is None or shared is None else self.replicas.results_of(shared),
             )
             client = ClientSession(session, stateless=self.stateless, calls=self.calls)
             client.on_end = functools.partial(self._note, key)
+            if self.replicas is not None and shared is not None:
+                client.sync = self.replicas.sync(shared, session, client.announce, expected=False)
+                client.on_close = functools.partial(self.replicas.forget, client.sync)
             client.prepare()
             return client
 

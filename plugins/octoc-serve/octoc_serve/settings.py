@@ -39,6 +39,9 @@ class GatewaySettings:
         keep_alive_s: seconds that an idle connection stays open.
         write_s: seconds in which a client has to read what it is sent.
         drain_s: seconds for running calls to end when the gateway stops.
+        store: address of the store that replicas share, None for a gateway of its own.
+        session_keys: the file of keys that seal session ids, None for the variable OCTOC_SESSION_KEYS.
+        encrypt_store: whether values in the store are encrypted with these keys.
     """
 
     bundle: Path
@@ -66,6 +69,9 @@ class GatewaySettings:
     keep_alive_s: float = 30.0
     write_s: float = 60.0
     drain_s: float = 30.0
+    store: str | None = attrs.field(default=None, repr=False)
+    session_keys: Path | None = None
+    encrypt_store: bool = False
 
     @property
     def bundle_files(self) -> tuple[Path, ...]:
