@@ -124,9 +124,9 @@ fuzz: $(STAMP)
 rug-pull: $(STAMP)
 	$(BIN)/python -m pytest tests/pins/rug_pull.py -rs $(ARGS)
 
-# In one process: each folder of snapshots is rewritten by one test.
+# In one process: each folder of snapshots is rewritten by one test, and so is what the tutorial shows.
 snapshots: $(STAMP)
-	OCTOC_WRITE_SNAPSHOTS=1 $(BIN)/python -m pytest -q tests/snapshots tests/golden tests/diagnostics/test_render.py
+	OCTOC_WRITE_SNAPSHOTS=1 $(BIN)/python -m pytest -q tests/snapshots tests/golden tests/diagnostics/test_render.py tests/docs/test_tutorial.py
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
