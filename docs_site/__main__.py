@@ -46,7 +46,7 @@ def write(folder: Path) -> list[str]:
         target = folder / "pages" / page.path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(page.text, encoding="utf-8")
-    for picture in (*pictures(), HERE / "site.css"):
+    for picture in (*pictures(), HERE / "site.css", HERE / "site.js"):
         base = ROOT / "docs" if picture.is_relative_to(ROOT / "docs") else HERE
         target = folder / "pages" / picture.relative_to(base)
         target.parent.mkdir(parents=True, exist_ok=True)
