@@ -50,10 +50,11 @@ $(VENV)/.pip: Makefile
 	$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	@touch $@
 
-# One pip command, so that octoc and its plugins are resolved together; pip 25.1 is the first that reads a group.
+# One pip command, so that octoc and its plugins are resolved together; pip 25.1 is the first that reads a group. No extra
+# that names plugins: it would ask for a second copy of each.
 $(VENV)/.python: $(VENV)/.pip pyproject.toml $(PLUGINS:%=%/pyproject.toml)
 	@echo "setup: installing octoc, its plugins and the tools of development into $(VENV)"
-	$(BIN)/python -m pip install --quiet --editable ".[compile,sign]" $(PLUGINS:%=--editable ./%) --group dev
+	$(BIN)/python -m pip install --quiet --editable ".[calibrate,sign]" $(PLUGINS:%=--editable ./%) --group dev
 	$(BIN)/python -m compileall -q octoc plugins/*/octoc_* # pip compiles what it copies, and an editable install copies nothing
 	@touch $@
 

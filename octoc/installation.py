@@ -15,7 +15,7 @@ _OCTOC = "octoc"
 
 
 def install_command(*requirements: str, options: str = "") -> str:
-    """Return the shell command that installs distributions of octoc, such as `octoc[compile]` or `octoc-serve`.
+    """Return the shell command that installs distributions of octoc, such as `octoc[build]` or `octoc-serve`.
 
     From a checkout it names folders, from a repository or a folder of wheels their address, else the plain names: those
     are on the index that octoc was installed from. Distributions of others are named as they are.

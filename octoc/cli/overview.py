@@ -27,16 +27,9 @@ class Overview:
 
 def print_overview() -> int:
     """Print what is in the working directory, or above it; returns the exit status."""
-    from octoc.cli.failures import missing_package
     from octoc.diagnostics.render.text import escape
 
-    try:
-        found = overview_of(Path())
-    except ModuleNotFoundError as error:
-        missing = missing_package(error)
-        if missing is None:
-            raise
-        found = Overview(facts=(("compiler", missing.message), ("", missing.help or "")), steps=())
+    found = overview_of(Path())
     click.echo(f"octoc {__version__}: checks, locks and runs the tools of agents")
     click.echo()
     width = max(len(name) for name, _ in found.facts) + 2

@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-from octoc.cli import overview
-
 Run = Callable[..., Any]
 
 
@@ -73,15 +71,3 @@ def test_a_built_workspace_from_a_folder_in_it(
     changed = octoc()
     assert "inputs changed since it was built" in changed.out
     assert steps(changed.out) == ["build"]
-
-
-def test_without_the_compiler(octoc: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where only the runtime is installed, the line says what installs the rest, exit status 0."""
-
-    def missing(_: Path) -> None:
-        raise ModuleNotFoundError("No module named 'cattrs'", name="cattrs")
-
-    monkeypatch.setattr(overview, "overview_of", missing)
-    done = octoc()
-    assert (done.status, done.err) == (0, "")
-    assert "pip install" in done.out

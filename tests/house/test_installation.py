@@ -124,28 +124,28 @@ def test_hints_install_distributions_that_exist() -> None:
 
 
 ORIGINS: Mapping[str, tuple[Any, str, str]] = {
-    "an index": (None, "pip install 'octoc[compile]'", "pip install octoc-serve"),
+    "an index": (None, "pip install 'octoc[build]'", "pip install octoc-serve"),
     "a repository": (
         {"url": "https://git.example/octoc", "vcs_info": {"vcs": "git", "commit_id": "abc"}},
-        "pip install 'octoc[compile] @ git+https://git.example/octoc@abc'",
+        "pip install 'octoc[build] @ git+https://git.example/octoc@abc'",
         "pip install 'octoc-serve @ git+https://git.example/octoc@abc#subdirectory=plugins/octoc-serve'",
     ),
     "a checkout": (
         {"url": ROOT.as_uri(), "dir_info": {}},
-        f"pip install '{ROOT}[compile]'",
+        f"pip install '{ROOT}[build]'",
         f"pip install {ROOT}/plugins/octoc-serve",
     ),
     "an editable checkout": (
         {"url": ROOT.as_uri(), "dir_info": {"editable": True}},
-        f"pip install --editable '{ROOT}[compile]'",
+        f"pip install --editable '{ROOT}[build]'",
         f"pip install --editable {ROOT}/plugins/octoc-serve",
     ),
     "a checkout that is gone": (
         {"url": "file:///gone/octoc", "dir_info": {}},
-        "pip install 'octoc[compile]'",
+        "pip install 'octoc[build]'",
         "pip install octoc-serve",
     ),
-    "no record": ("{", "pip install 'octoc[compile]'", "pip install octoc-serve"),
+    "no record": ("{", "pip install 'octoc[build]'", "pip install octoc-serve"),
 }
 
 
@@ -160,7 +160,7 @@ def test_the_command_fits_where_octoc_came_from(origin: str, monkeypatch: pytest
 
     monkeypatch.setattr("importlib.metadata.distribution", lambda _: Installed())
     monkeypatch.setattr(installation, "_ROOT", tmp_path)
-    assert install_command("octoc[compile]") == core
+    assert install_command("octoc[build]") == core
     assert install_command("octoc-serve") == plugin
 
 

@@ -227,6 +227,7 @@ def _pin_live(build: Build, names: Sequence[str], pinning: _Pinning, *, yes: boo
 
     servers = build.resolved.servers
     chosen = named_servers(names, servers, pinning.sink) if names else connectable(servers)
+    _require_transport(chosen, pinning.plugins)
     chosen = approved(pinning.root, chosen, pinning.sink, yes=yes)
     production = build.settings.mode == "production"
     live = LiveServers(servers=chosen, plugins=pinning.plugins, folder=pinning.root, production=production)
@@ -241,6 +242,18 @@ def _pin_live(build: Build, names: Sequence[str], pinning: _Pinning, *, yes: boo
     order = {server.name: index for index, server in enumerate(chosen)}
     pinning.recorded.sort(key=lambda one: order[one.server])
     return interrupted
+
+
+def _require_transport(servers: Sequence[Server], plugins: Plugins) -> None:
+    """Raise the error that a plugin is missing if none of the servers can be connected without it."""
+    from octoc.cli.failures import plugin_missing
+    from octoc.plugin.transports import transport_kind
+
+    plugins.versions()  # looks for the plugins
+    needed = {transport_kind(plugins, server.transport).plugin for server in servers}
+    lacking = sorted(name for name in plugins.missing if name in needed)
+    if lacking and len(lacking) == len(needed):
+        raise plugin_missing(lacking[0])
 
 
 def _pin_dump(root: Path, build: Build, name: str | None, dump: Path, sink: DiagnosticSink) -> list[_Recorded]:
