@@ -33,3 +33,5 @@ AgentRole = Literal["supervisor", "worker", "deep_research", "project"]
 """The types of agents that built-in tools are for. Source: Octo, tool distribution."""
 AgentKind = Literal["octo", "claude", "octomind", "octoc"]
 """The client whose file defines an agent; `octoc` for the agent of a workspace without agents."""
+TokenAlgorithm = Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
+"""Signatures of access tokens, all asymmetric: who can verify one cannot make one."""

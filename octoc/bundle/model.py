@@ -16,6 +16,7 @@ from octoc.bundle.digest import canonical_json, sha256_hex
 from octoc.bundle.organisation import AreaEntry, Quota, TenantEntry
 from octoc.bundle.pin_limits import PinLimits
 from octoc.bundle.search_settings import SearchSettings
+from octoc.bundle.serve_settings import ServeSettings
 from octoc.choices import (
     AgentKind,
     AliasStyle,
@@ -427,6 +428,7 @@ class Settings:
         quota: for each agent without its own.
         scoped: whether answers must not tell a capability out of reach from one that does not exist; None in bundles
             from before revision 5, where it holds for registries that are `confined`.
+        serve: the identity providers of `octoc serve`.
     """
 
     mode: Mode = "development"
@@ -446,6 +448,7 @@ class Settings:
     scopes: ScopeProfile = "allow"
     scoped: bool | None = None
     quota: Quota | None = None
+    serve: ServeSettings = attrs.field(factory=ServeSettings)
 
 
 @attrs.frozen(kw_only=True)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from octoc.bundle.model import AgentEntry
     from octoc.bundle.reader import OpenBundle
     from octoc.bundle.refusal import BundleFileError
+    from octoc.bundle.serve_settings import OidcAccess, OidcProvider, ServeSettings
     from octoc.caller import Caller
     from octoc.formats.own_tools import CALL_MCP_TOOL, CAPABILITY, FIND_TOOLS, READ_RESULT, SKILL
     from octoc.formats.render import shown
@@ -68,6 +69,7 @@ else:
             "octoc.bundle.model": "AgentEntry",
             "octoc.bundle.reader": "OpenBundle",
             "octoc.bundle.refusal": "BundleFileError",
+            "octoc.bundle.serve_settings": "OidcAccess OidcProvider ServeSettings",
             "octoc.caller": "Caller",
             "octoc.formats.own_tools": "CALL_MCP_TOOL CAPABILITY FIND_TOOLS READ_RESULT SKILL",
             "octoc.formats.render": "shown",
@@ -128,6 +130,8 @@ __all__ = [
     "LogMessage",
     "LogWish",
     "Message",
+    "OidcAccess",
+    "OidcProvider",
     "OpenBundle",
     "Outcome",
     "Progress",
@@ -144,6 +148,7 @@ __all__ = [
     "Runtime",
     "SearchHit",
     "SearchHits",
+    "ServeSettings",
     "ServerHealth",
     "Session",
     "SessionRecord",

@@ -7,6 +7,7 @@ from typing import Any
 
 from octoc.compiler.check.inspection import FileInspection
 from octoc.compiler.check.scopes import check_tables
+from octoc.compiler.check.serve import check_serve
 from octoc.compiler.fixes.edits import replaced
 from octoc.compiler.model.documents import kept
 from octoc.compiler.model.settings import RENAMED_KEYS
@@ -38,6 +39,7 @@ def check_workspace(values: Mapping[str, Any], inspection: FileInspection) -> No
             )
         _check_source(tap, index, inspection)
     check_tables(values, inspection)
+    check_serve(values.get("serve", {}), inspection)
     _check_old_keys(values, inspection)
     routing = values.get("routing", {})
     _check_gate(routing, inspection)

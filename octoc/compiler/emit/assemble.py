@@ -29,6 +29,7 @@ from octoc.bundle.model import (
     Slice,
     ToolEntry,
 )
+from octoc.bundle.serve_settings import ServeSettings
 from octoc.bundle.writer import BlobBuilder, Parts, parts_of
 from octoc.compiler.emit.paths import relocator
 from octoc.compiler.emit.scopes import areas_of, tenants_of, tool_groups_of
@@ -76,7 +77,7 @@ def assemble(build: Build, root: Path, *, plugins: Mapping[str, str], inputs: st
     bundle = Bundle(
         name=settings.name,
         octoc_version=__version__,
-        settings=_settings(settings, resolved.scopes),
+        settings=_settings(settings, resolved.scopes, resolved.serve),
         servers=tuple(_server(server, relocated) for server in resolved.servers),
         tools=tuple(
             ToolEntry(
@@ -119,7 +120,7 @@ def assemble(build: Build, root: Path, *, plugins: Mapping[str, str], inputs: st
     )
 
 
-def _settings(settings: WorkspaceSettings, scopes: Scopes | None) -> Settings:
+def _settings(settings: WorkspaceSettings, scopes: Scopes | None, serve: ServeSettings) -> Settings:
     return Settings(
         **bundle_fields(Settings, settings.routing),
         **bundle_fields(Settings, settings.runtime),
@@ -132,6 +133,7 @@ def _settings(settings: WorkspaceSettings, scopes: Scopes | None) -> Settings:
         scopes=Settings().scopes if scopes is None else scopes.profile,
         scoped=scopes is not None and not scopes.is_unlimited,
         quota=quota_of(settings.quota),
+        serve=serve,
     )
 
 

@@ -8,7 +8,7 @@ WORKSPACE = FileKind(
     name="workspace",
     role="workspace",
     # No default stands in for a part of these.
-    units=tuple((table, ANY) for table in ("taps", *SCOPE_TABLES)),
+    units=(*((table, ANY) for table in ("taps", *SCOPE_TABLES)), ("serve", "oidc", ANY)),
     has_defaults=True,
     patterns=(WORKSPACE_FILE,),
     recognize=lambda values: not {"workspace", "taps"}.isdisjoint(values),

@@ -225,7 +225,7 @@ def settings_of(settings: WorkspaceSettings) -> SettingsLock:
     Where a tap lies is left out: the tap's own digest says what is in it. So are tables of scopes: what they come to
     stands by agent.
     """
-    apart = {"place", "taps", "scope_tables", "scopes_unsound", "old_keys"}
+    apart = {"place", "taps", "scope_tables", "scopes_unsound", "closed", "old_keys"}
     plain = attrs.asdict(settings, filter=lambda field, _: field.name not in apart)
     values = dict(_flat("", {**plain, "taps": [tap.name for tap in settings.taps]}))
     return SettingsLock(digest=_digest(values), values=values)

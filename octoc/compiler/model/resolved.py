@@ -9,6 +9,7 @@ import attrs
 
 from octoc.bundle.model import Encoder, Gate, Registry, ServerDefinition, ToolPolicy
 from octoc.bundle.offers import Offers
+from octoc.bundle.serve_settings import ServeSettings
 from octoc.choices import AgentRole
 from octoc.compiler.calibrate.needs.library import Need
 from octoc.compiler.model.documents import Program
@@ -181,6 +182,8 @@ class Resolved:
     dependencies: tuple[Dependency, ...] = ()
     scopes: Scopes | None = None
     """Who may use what; None as in a workspace without a word on it."""
+    serve: ServeSettings = attrs.field(factory=ServeSettings)
+    """Whose tokens the gateway accepts, with agents and tenants that exist."""
     fixtures: Fixtures = attrs.field(factory=Fixtures)
     """Messages and queries whose names are known, each once: what a build may calibrate on, and `octoc test` runs."""
     needs: tuple[Need, ...] = ()

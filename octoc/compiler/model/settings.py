@@ -30,6 +30,7 @@ from octoc.compiler.inputs.mcp.claude import MCP_FILE
 from octoc.compiler.inputs.skill import SKILL_FOLDERS
 from octoc.compiler.model.located import KEY
 from octoc.compiler.model.scopes import Number, ScopeTables
+from octoc.compiler.model.serve import ServeSource
 from octoc.diagnostics.model import Place
 from octoc.names import any_glob_matches
 
@@ -307,6 +308,7 @@ class WorkspaceSettings:
     budget: BudgetSettings = attrs.field(factory=BudgetSettings)
     scopes: ScopeSettings = attrs.field(factory=ScopeSettings)
     secrets: SecretsSettings = attrs.field(factory=SecretsSettings)
+    serve: ServeSource = attrs.field(factory=ServeSource)
     quota: Mapping[str, Number] = attrs.field(factory=dict)
     """`[quota]` as written, for each agent without its own."""
     scope_tables: ScopeTables = attrs.field(factory=ScopeTables, metadata={KEY: ()})

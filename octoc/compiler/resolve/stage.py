@@ -21,6 +21,7 @@ from octoc.compiler.resolve.catalog import CapabilityCatalog, known_capabilities
 from octoc.compiler.resolve.definitions import definitions, dialect_of_agent
 from octoc.compiler.resolve.deps import dependencies
 from octoc.compiler.resolve.fixtures import names_of, resolve_fixtures
+from octoc.compiler.resolve.oidc import resolve_serve
 from octoc.compiler.resolve.patterns import EVERY, grant_of, resolve_patterns
 from octoc.compiler.resolve.scopes.scopes import resolve_scopes
 from octoc.compiler.resolve.servers import OwnedDefinition, Servers, owner_of_file, resolve_servers
@@ -78,6 +79,7 @@ def resolved_of(build: Build, context: Context) -> Resolved:
     scopes = resolve_scopes(build, agents, servers.all, capabilities, (source.name for source in skill_sources), sink)
     return Resolved(
         scopes=scopes,
+        serve=resolve_serve(settings.serve, (agent.name for agent in agents), scopes, sink),
         servers=servers.all,
         capabilities=tuple(capabilities[name] for name in sorted(capabilities)),
         agents=tuple(sorted(agents, key=lambda agent: agent.name)),

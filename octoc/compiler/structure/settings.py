@@ -15,6 +15,7 @@ from octoc.compiler.inputs.project import own_server_file
 from octoc.compiler.inputs.scopes import SCOPE_TABLES
 from octoc.compiler.inputs.workspace import WORKSPACE
 from octoc.compiler.model.documents import FoundFile
+from octoc.compiler.model.serve import ServeSource
 from octoc.compiler.model.settings import (
     OCTOPUS_TOKENS,
     RENAMED_KEYS,
@@ -88,6 +89,7 @@ def settings_from(
         runtime=_runtime(settings, values, sound),
         old_keys=old_keys,
         scopes=_scopes(settings.scopes, values, sound),
+        serve=_serve(settings.serve, values, sound),
         # A mistake in a limit, or in what is withheld, must not lift it.
         scopes_unsound=any(values.get(key) != sound.get(key) for key in (*SCOPE_TABLES, "quota")),
     )
@@ -154,3 +156,16 @@ def _scopes(scopes: ScopeSettings, values: Mapping[str, Any], sound: Mapping[str
     if not is_table or _is_lost("scopes", "profile", values, sound):
         return attrs.evolve(scopes, profile=STRICTEST_PROFILE)
     return scopes
+
+
+def _serve(serve: ServeSource, values: Mapping[str, Any], sound: Mapping[str, Any]) -> ServeSource:
+    # A provider is used only as it is written: without a key that was cut, more tokens could match it.
+    written = values.get("serve", {})
+    if not isinstance(written, Mapping):
+        return ServeSource(closed=True)
+    if "oidc" not in written:
+        return serve
+    providers = written["oidc"] if isinstance(written["oidc"], Mapping) else {}
+    left = sound.get("serve", {}).get("oidc", {})
+    whole = {name: one for name, one in serve.oidc.items() if providers.get(name) == left.get(name)}
+    return attrs.evolve(serve, oidc=whole, closed=True)

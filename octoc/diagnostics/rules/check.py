@@ -20,6 +20,12 @@ UNKNOWN_FIELD = rule(
 UNUSED_FIELD = rule("OCT209", "unused-field", "octoc knows a field but does not act on it.", Severity.WARNING)
 REPEATED_NAME = rule("OCT210", "repeated-name", "Two entities of one file have the same name.")
 
+AMBIGUOUS_ACCESS = rule(
+    "OCT247",
+    "ambiguous-access",
+    "Two entries of `[serve.oidc]` match the same tokens.",
+    kinds=groups.WORKSPACE,
+)
 REFUSED_BY_REGISTRY = rule(
     "OCT739",
     "refused-by-registry",

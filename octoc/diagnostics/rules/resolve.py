@@ -130,7 +130,9 @@ ALIAS_CLASH = rule(
     "One agent has two tools with the same bare name, and aliases are bare.",
     kinds=groups.SERVERS,
 )
-UNKNOWN_AGENT = rule("OCT350", "unknown-agent", "A fixture or a scope names an agent that does not exist.")
+UNKNOWN_AGENT = rule(
+    "OCT350", "unknown-agent", "A fixture, a scope or `[serve.oidc]` names an agent that does not exist."
+)
 CONTRADICTING_FIXTURES = rule(
     "OCT351",
     "contradicting-fixtures",
