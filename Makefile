@@ -13,6 +13,8 @@ NODE_SERVERS := @modelcontextprotocol/server-everything@2026.8.31 @modelcontextp
 # which want another MCP SDK than octoc and so have an environment of their own.
 NODE_CLIENTS := @modelcontextprotocol/sdk@1.32.2 @modelcontextprotocol/client@2.4.0
 LANGCHAIN := langchain-mcp-adapters==0.3.2
+# The certified identity provider whose access tokens `octoc serve` accepts in a test and in `benchmarks/oidc.py`.
+NODE_PROVIDERS := oidc-provider@9.13.3
 # octoc finds the secrets that these rules find. Exact: another version finds other things.
 NODE_SCANNERS := @secretlint/core@13.0.7 @secretlint/secretlint-rule-preset-recommend@13.0.7
 # The official conformance suite with the Node.js that it wants, and more clients. Only `make conformance` installs them,
@@ -62,8 +64,8 @@ $(VENV)/.node: Makefile
 	@mkdir -p $(VENV)
 	@if ! command -v npm >/dev/null; then \
 	    echo "setup: npm is not here, so the tests that need node will be skipped"; \
-	elif ! { mkdir -p $(VENV)/node && npm install --silent --no-audit --no-fund --prefix $(VENV)/node $(NODE_SERVERS) $(NODE_CLIENTS) $(NODE_SCANNERS); }; then \
-	    echo "setup: npm could not install $(NODE_SERVERS) $(NODE_CLIENTS) $(NODE_SCANNERS), so the tests that need them will be skipped"; \
+	elif ! { mkdir -p $(VENV)/node && npm install --silent --no-audit --no-fund --prefix $(VENV)/node $(NODE_SERVERS) $(NODE_CLIENTS) $(NODE_PROVIDERS) $(NODE_SCANNERS); }; then \
+	    echo "setup: npm could not install $(NODE_SERVERS) $(NODE_CLIENTS) $(NODE_PROVIDERS) $(NODE_SCANNERS), so the tests that need them will be skipped"; \
 	fi
 	@touch $@
 

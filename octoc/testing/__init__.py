@@ -4,6 +4,7 @@
 - `FakeEmbedder` and `ScriptedExplainer` stand in for models, `InProcessPlugin` for every server.
 - `EmbedderContract` and `TransportContract` test a plugin: subclass one in a test file.
 - `oauth_server` runs an authorization server with a guarded MCP server, on the loopback.
+- `identity_provider` runs a provider whose access tokens `octoc serve` accepts, on the loopback.
 - `AdapterFleet` is an agent with tools for tests of adapters of frameworks; `BuiltinTools` are tools of a plugin.
 - `faulty_http`, `FAULTY_STDIO` and `RawRestServer` are servers with faults. `stdio_script` writes a small server.
 - `running_gateway` runs `octoc serve` over HTTP. `forked_octoc` starts `octoc` sooner than `python -m octoc` does.
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
         visit_rest_server,
     )
     from octoc.testing.small_stdio_server import stdio_script
+    from octoc.testing.token_issuer import AUDIENCE, IdentityProvider, IssuerKey, identity_provider, new_key
     from octoc.testing.workspace import ToolSpec, WorkspaceBuilder
 else:
     __getattr__ = lazy_exports(
@@ -64,6 +66,7 @@ else:
             "octoc.testing.forks": "forked_octoc",
             "octoc.testing.gateways": "RunningGateway running_gateway",
             "octoc.testing.http_faults": "HTTP_FAULTS ReceivedRequest",
+            "octoc.testing.token_issuer": "AUDIENCE IdentityProvider IssuerKey identity_provider new_key",
             "octoc.testing.in_process": "BuiltinTools InProcessPlugin echo_tool in_process_transport",
             "octoc.testing.raw_rest_server": (
                 "REST_TOKEN RawRestServer RestConversation http_response send_and_close send_slowly visit_rest_server"
@@ -74,6 +77,7 @@ else:
     )
 
 __all__ = [
+    "AUDIENCE",
     "FAULTY_STDIO",
     "HTTP_FAULTS",
     "OAUTH_CLIENT_ID",
@@ -86,7 +90,9 @@ __all__ = [
     "FakeEmbedder",
     "FaultyHttpServer",
     "Fixtures",
+    "IdentityProvider",
     "InProcessPlugin",
+    "IssuerKey",
     "OAuthRequest",
     "OAuthServer",
     "RawRestServer",
@@ -106,7 +112,9 @@ __all__ = [
     "faulty_http",
     "forked_octoc",
     "http_response",
+    "identity_provider",
     "in_process_transport",
+    "new_key",
     "oauth_server",
     "page_examples",
     "running_gateway",

@@ -110,6 +110,7 @@ THIRD_PARTY = {
     "cryptography": Allowed(running=frozenset({"trust", "octoc_serve"})),
     "key_value": Allowed(loading=frozenset({"octoc_store_redis"})),
     "redis": Allowed(loading=frozenset({"octoc_store_redis"})),
+    "jwt": Allowed(loading=frozenset({"octoc_serve"})),
     "keyring": Allowed(running=frozenset({"plugin"})),
     "opentelemetry": Allowed(running=frozenset({"runtime"}), loading=frozenset({"octoc_transport_mcp"})),
     "click": Allowed(loading=frozenset({"cli", "octoc_serve"})),
@@ -135,7 +136,8 @@ THIRD_PARTY = {
     "pydantic_core": Allowed(loading=frozenset({"octoc_pydantic_ai"})),
     "claude_agent_sdk": Allowed(loading=frozenset({"octoc_claude_agent"})),
     "httpx2": Allowed(
-        loading=frozenset({"octoc_transport_mcp", "octoc_transport_rest"}), running=frozenset({"octoc_explain"})
+        loading=frozenset({"octoc_transport_mcp", "octoc_transport_rest", "octoc_serve"}),
+        running=frozenset({"octoc_explain"}),
     ),
 }
 

@@ -6,12 +6,17 @@ import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import attrs
+
 from octoc.plugin.toolkit import did_you_mean
 from octoc.runtime import UnknownNameError
+from octoc_serve.oidc.decisions import Admitted, TokenRefusal
+from octoc_serve.oidc.refusal_log import RefusalLog
+from octoc_serve.oidc.verifier import TokenVerifier
 from octoc_serve.paths import DEFAULT_PATH, named_by
 from octoc_serve.session_store import ClientKey
 from octoc_serve.settings import ALL_AGENTS, GatewayError
-from octoc_serve.tokens import StoredToken, Tokens, bearer_of
+from octoc_serve.tokens import PREFIX, StoredToken, Tokens, bearer_of
 
 if TYPE_CHECKING:
     from octoc.runtime import AgentEntry, Runtime
@@ -46,6 +51,18 @@ def check_agents(agents: Mapping[str, AgentEntry], settings: GatewaySettings) ->
             raise UnknownNameError("agent", agent, agents)
 
 
+@attrs.frozen(kw_only=True)
+class Access:
+    """What a request's token opens: client keys, the default agent first, until `expires` (Unix time).
+
+    `refusal` is why an identity provider's token opens nothing.
+    """
+
+    keys: tuple[ClientKey, ...] = ()
+    expires: float | None = None
+    refusal: TokenRefusal | None = None
+
+
 class Admission:
     """Decides by a request's token and the current bundle. `renew` reads the tokens again."""
 
@@ -58,13 +75,47 @@ class Admission:
         self._stored = stored
         # Never reset: a gateway whose last token is revoked must not serve clients without a token.
         self.guarded = bool(stored)
+        self.verifier = TokenVerifier(self.serves, lambda: frozenset(one.name for one in runtime.bundle.tenants))
+        self._refusals = RefusalLog()
+        self.use_bundle()
+
+    def use_bundle(self) -> None:
+        """Use the identity providers of the current bundle."""
+        serve = self._runtime.bundle.settings.serve
+        self.verifier.use(serve)
+        self.guarded = self.guarded or serve.closed
+        if serve.closed and not serve.oidc:
+            logger.warning("no identity provider of the bundle is usable: only tokens of octoc are accepted")
 
     def admit(self, token: str | None) -> tuple[ClientKey, ...]:
-        """Return the client keys of a token, the default agent first; empty for an unknown token."""
+        """Return the client keys of a token, the default agent first; empty for an unknown token.
+
+        It waits for no identity provider: `access` does.
+        """
+        if self._is_foreign(token):
+            return self._access(self.verifier.judge(token or "")).keys
+        return self._own(token)
+
+    async def access(self, token: str | None) -> Access:
+        """Return what a token opens."""
+        if self._is_foreign(token):
+            return self._access(await self.verifier.decide(token or ""))
+        return Access(keys=self._own(token))
+
+    def _own(self, token: str | None) -> tuple[ClientKey, ...]:
         entry = None if token is None else bearer_of(self._stored, token)
         if entry is not None:
             return (_key_of(entry),) if self.serves(_key_of(entry)) else ()
         return () if self.guarded else tuple(self._free())
+
+    def _is_foreign(self, token: str | None) -> bool:
+        return token is not None and bool(self.verifier.providers) and not token.startswith(PREFIX)
+
+    def _access(self, decision: Admitted | TokenRefusal) -> Access:
+        if isinstance(decision, Admitted):
+            return Access(keys=decision.keys, expires=decision.expires)
+        self._refusals.note(decision)
+        return Access(refusal=decision)
 
     def knows(self, token: str | None) -> bool:
         """Return whether the file has this token, even if its agent is not served."""
@@ -86,7 +137,9 @@ class Admission:
 
     def is_current(self, key: ClientKey) -> bool:
         """Return whether the client of a key would be admitted now."""
-        known = key.token in {stored.entry.id for stored in self._stored} if key.token else not self.guarded
+        if not key.token:
+            return not self.guarded and self.serves(key)
+        known = key.token in {stored.entry.id for stored in self._stored} or self.verifier.is_current(key)
         return known and self.serves(key)
 
     def renew(self) -> bool:
@@ -102,6 +155,11 @@ class Admission:
 
     def tell(self) -> None:
         """Log the tokens that open nothing here, and let the accounts of the others share the limits."""
+        for row in (row for provider in self.verifier.providers for row in provider.access):
+            if row.tenant is None:
+                self._runtime.accounts.shared = True  # each user, or each value of a claim, is an account
+            else:
+                self._runtime.accounts.note(ClientKey(agent="", tenant=row.tenant).account)
         for stored in self._stored:
             entry = stored.entry
             if self.serves(_key_of(entry)):

@@ -54,11 +54,6 @@ async def serve(settings: GatewaySettings) -> None:
     since = stamps(*settings.bundle_files, tokens.file, settings.tls_cert, settings.tls_key)
     certificate = certificate_of(settings.tls_cert, settings.tls_key)
     stored = tokens.read()
-    if not stored and not is_loopback(settings.host):
-        raise GatewayError(
-            f"without tokens only this machine is served, and `{settings.host}` is more",
-            "`octoc serve token add --agent NAME` makes a token",
-        )
     with contextlib.closing(_bound(settings)) as listening, quiet():
         await _serve_clients(settings, since, tokens, stored, certificate, listening)
 
@@ -78,6 +73,16 @@ async def _serve_clients(
         calls = RunningCalls(settings.max_calls, lambda: runtime.accounts.shared)
         gateway = GatewayServer(runtime, sessions, settings.stateless, calls=calls, replicas=replicas)
         admission = Admission(runtime, settings, tokens, stored)
+        if not admission.guarded and not is_loopback(settings.host):
+            raise GatewayError(
+                f"without tokens only this machine is served, and `{settings.host}` is more",
+                "`octoc serve token add --agent NAME` makes a token, and `[serve.oidc]` names an identity provider",
+            )
+        if admission.guarded and not stored and not admission.verifier.providers:
+            raise GatewayError(
+                "no identity provider of the bundle is usable, and there are no tokens",
+                "`octoc check` names the mistakes in `[serve.oidc]`",
+            )
         if not admission.paths():
             refuse_other(runtime.agents, settings.agent, settings.tenant)
         pages, has_dashboard = pages_of(runtime)
@@ -90,11 +95,12 @@ async def _serve_clients(
             files += [((file,), certificate.renew) for file in certificate.files]
 
         async def reloaded() -> None:
+            admission.use_bundle()
             admission.tell()
             await app.end_strangers()
 
         agents = {agent or settings.agent for agent in admission.paths()} & runtime.agents.keys()
-        async with _tended(settings, gateway, sorted(agents), since, files, reloaded):
+        async with _tended(settings, gateway, sorted(agents), since, files, reloaded), admission.verifier.running():
             await _serve_http(app, admission, certificate, settings, listening)
 
 

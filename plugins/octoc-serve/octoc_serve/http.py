@@ -19,13 +19,15 @@ from octoc_serve.admission import Admission, bearer_text
 from octoc_serve.bodies import bounded
 from octoc_serve.connection_limits import CONNECTION
 from octoc_serve.http_responses import JsonResponseManager
+from octoc_serve.oidc.resource_metadata import WELL_KNOWN, base_of, challenge, metadata
 from octoc_serve.page_access import GatewayAccess
 from octoc_serve.pages import Pages
-from octoc_serve.paths import is_mcp
-from octoc_serve.server import PRINCIPAL, SESSION_HEADER, GatewayServer
+from octoc_serve.paths import DEFAULT_PATH, is_mcp
+from octoc_serve.server import METHOD_HEADER, PRINCIPAL, SESSION_HEADER, GatewayServer
 from octoc_serve.session_shares import SessionLimitError
 from octoc_serve.session_store import ClientKey
-from octoc_serve.status_response import send_status
+from octoc_serve.status_response import BEARER, send_json, send_status
+from octoc_serve.token_expiry import ended_at
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
@@ -33,7 +35,8 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
     from octoc.plugin import WebPage
-    from octoc.runtime import Accounts
+    from octoc.runtime import Accounts, ServeSettings
+    from octoc_serve.oidc.decisions import TokenRefusal
     from octoc_serve.settings import GatewaySettings
 
 _HOW = "octoc serve token add makes one"
@@ -103,6 +106,8 @@ class HttpApp:
             await send_status(send, 400, "a request has one `Authorization` header")
         elif self.draining:
             await send_status(send, 503, "this gateway is going down", retry=True)
+        elif path.startswith(WELL_KNOWN):
+            await self._metadata(path, headers, scope, send)
         elif is_mcp(path):
             await self._mcp(path, headers, scope, receive, send)
         else:
@@ -110,11 +115,11 @@ class HttpApp:
 
     async def _mcp(self, path: str, headers: dict[str, str], scope: Scope, receive: Receive, send: Send) -> None:
         token = bearer_text(headers.get("authorization", ""))
-        admitted = self._admission.admit(token)
-        if not admitted and self._admission.guarded:
-            await send_status(send, 401, self._unadmitted(token), challenge=True)
+        access = await self._admission.access(token)
+        if not access.keys and self._admission.guarded:
+            await self._refuse(access.refusal, token, path, headers, scope, send)
             return
-        key = self._admission.choose(admitted, path)
+        key = self._admission.choose(access.keys, path)
         if key is None:
             await send_status(send, 404, "there is no agent for you at this path")
             return
@@ -136,7 +141,11 @@ class HttpApp:
             ended = message["type"] == "http.response.body" and not message.get("more_body", False)
             await send(message)
 
-        with self._gateway.sessions.using(whole), self._noted(scope, whole, receive, noted) as request:
+        with (
+            self._gateway.sessions.using(whole),
+            self._noted(scope, whole, receive, noted) as request,
+            ended_at(access.expires if request.streams or _listens(headers) else None, request.task),
+        ):
             try:
                 await request.task
             except SessionLimitError as full:
@@ -153,6 +162,43 @@ class HttpApp:
                     await send_status(send, 503, "this gateway has ended the request", retry=True)
         if scope["method"] == "DELETE" and session is not None:
             await self._gateway.sessions.end(lambda one: one == whole)
+
+    async def _refuse(
+        self,
+        refusal: TokenRefusal | None,
+        token: str | None,
+        path: str,
+        headers: dict[str, str],
+        scope: Scope,
+        send: Send,
+    ) -> None:
+        """Answer a request that is not admitted. Why a provider's token is refused stands in the log alone."""
+        providers = self._admission.verifier.providers
+        if not providers:
+            await send_status(send, 401, self._unadmitted(token), challenge=BEARER)
+            return
+        base = base_of(self._serve.url, scope["scheme"], headers.get("host", ""))
+        status = 401 if refusal is None else refusal.status
+        if status == 503:
+            await send_status(send, 503, "access tokens cannot be checked now", retry=True)
+            return
+        text = "this access token is not accepted" if token else "an access token is needed"
+        await send_status(send, status, text, challenge=challenge(providers, base, path, refusal))
+
+    async def _metadata(self, path: str, headers: dict[str, str], scope: Scope, send: Send) -> None:
+        base = base_of(self._serve.url, scope["scheme"], headers.get("host", ""))
+        providers = self._admission.verifier.providers
+        document = metadata(providers, base, path) if providers and base is not None else None
+        if document is None:
+            await send_status(send, 404, f"there is nothing here: MCP is at {DEFAULT_PATH}")
+        elif scope["method"] != "GET":
+            await send_status(send, 405, "expected GET")
+        else:
+            await send_json(send, 200, document, [(b"cache-control", b"no-store")])
+
+    @property
+    def _serve(self) -> ServeSettings:
+        return self._gateway.runtime.bundle.settings.serve
 
     def _unadmitted(self, token: str | None) -> str:
         if self._admission.knows(token):
@@ -228,6 +274,11 @@ class HttpApp:
         for request in self._under_way:
             if request.streams:
                 request.task.cancel()
+
+
+def _listens(headers: dict[str, str]) -> bool:
+    """Return whether a request of the modern era opens a stream of notifications."""
+    return headers.get(METHOD_HEADER) == "subscriptions/listen"
 
 
 def _account_in(owner: str) -> str:

@@ -12,7 +12,7 @@ from octoc.plugin import AGENTS, load_plugins
 from octoc_serve.admission import bearer_text
 from octoc_serve.error_boundary import error_boundary, tell
 from octoc_serve.paths import DEFAULT_PATH
-from octoc_serve.status_response import send_status
+from octoc_serve.status_response import BEARER, send_status
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
@@ -59,7 +59,7 @@ class Pages:
         if page.access == "token":
             agents = self._access.agents(bearer_text(Headers(scope=scope).get("authorization", "")))
             if not agents:
-                await send_status(send, 401, "this page needs a token", challenge=True)
+                await send_status(send, 401, "this page needs a token", challenge=BEARER)
                 return
             scope[AGENTS] = agents
         await _run(application, scope, receive, send)
