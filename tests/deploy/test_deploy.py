@@ -92,8 +92,8 @@ def test_the_image_has_no_rights_and_an_exact_base() -> None:
     assert "/healthz" in of("HEALTHCHECK")[0]
 
 
-def test_what_the_image_copies_is_enough_to_build(tmp_path: Path) -> None:
-    """The wheels can be built from the copied files alone, with the ignore file applied."""
+def copy_sources(folder: Path) -> None:
+    """Copy what the first stage of the image copies to `folder`; the ignore file must let all of it in."""
     ignored = (DEPLOY / "Containerfile.dockerignore").read_text(encoding="utf-8").splitlines()
     let_in = {line[1:] for line in ignored if line.startswith("!")}
     for arguments in of("COPY"):
@@ -102,17 +102,23 @@ def test_what_the_image_copies_is_enough_to_build(tmp_path: Path) -> None:
         *sources, target = arguments.split()
         for source in sources:
             assert source in let_in
-            place = tmp_path / (target if len(sources) == 1 else source)
+            place = folder / (target if len(sources) == 1 else source)
             place.parent.mkdir(parents=True, exist_ok=True)
             unneeded = shutil.ignore_patterns("__pycache__", "dist", "tests")
             if (ROOT / source).is_dir():
                 shutil.copytree(ROOT / source, place, ignore=unneeded)
             else:
                 shutil.copy(ROOT / source, place)
+
+
+def test_what_the_image_copies_is_enough_to_build(tmp_path: Path) -> None:
+    """The wheels can be built from the copied files alone, with the ignore file applied."""
+    copy_sources(tmp_path)
     installed = re.findall(r"\./(plugins/[\w-]+)", of("RUN")[0])
     every = {f"plugins/{folder.name}" for folder in ROOT.glob("plugins/octoc-*")}
-    # 32 MB, questions to a model, tools that act on the machine, and adapters, which have no entry point
-    optional = {f"plugins/octoc-{name}" for name in ("embed-multilingual", "explain", "tools-agent", "tools-files")}
+    # 32 MB, questions to a model, a client of Redis, tools that act on the machine; adapters, which have no entry point
+    names = ("embed-multilingual", "explain", "store-redis", "tools-agent", "tools-files")
+    optional = {f"plugins/octoc-{name}" for name in names}
     optional |= {one for one in every if "entry-points" not in (ROOT / one / "pyproject.toml").read_text("utf-8")}
     assert installed == sorted(every - optional)
     for distribution in (".", *installed):
