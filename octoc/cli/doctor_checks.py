@@ -51,13 +51,17 @@ class MissingVariable:
 
 @attrs.define(kw_only=True)
 class ServerCheck:
-    """A server, and how its start ended: `tools` it lists, `seconds` until its answer, `cause` why it failed."""
+    """A server, and how its start ended.
+
+    `tools` it lists, `seconds` until its answer, `cause` why it does not work, `next_step` what its user can do.
+    """
 
     name: str
     state: ServerState
     tools: int | None = None
     seconds: float | None = None
     cause: str = ""
+    next_step: str = ""
 
 
 @attrs.define(kw_only=True)
@@ -105,6 +109,7 @@ def plugin_checks(plugins: Plugins) -> list[PluginCheck]:
 
 def examine(build: Build, plugins: Plugins, root: Path, servers: Sequence[Server]) -> MachineReport:
     """Return the report of a workspace with no server started; it resolves the servers' references."""
+    from octoc.cli.server_failures import next_step_of
     from octoc.plugin.targets import NotReadyError, make_target
     from octoc.plugin.transports import transport_kind
 
@@ -119,6 +124,7 @@ def examine(build: Build, plugins: Plugins, root: Path, servers: Sequence[Server
             target = make_target(server, plugins.resolve_secret, root, production=production, kind=kind)
         except NotReadyError as error:
             check.state, check.cause = "not ready", str(error)
+            check.next_step = next_step_of(server, error.missing)
             for name in error.missing:
                 missing.setdefault(name, []).append(server.name)
             if not error.missing:
@@ -129,6 +135,7 @@ def examine(build: Build, plugins: Plugins, root: Path, servers: Sequence[Server
                 programs.setdefault((target.command, path), []).append(server.name)
                 if path is None:
                     check.state, check.cause = "no program", f"`{target.command}` was not found"
+                    check.next_step = f"install `{target.command}`, or correct `command`"
         checks.append(check)
     return MachineReport(
         plugins=plugin_checks(plugins),
@@ -161,6 +168,7 @@ def start(
     import click
 
     from octoc.cli.run_async import run
+    from octoc.cli.server_failures import next_step_of
     from octoc.compiler.pin.live import LiveServers
     from octoc.compiler.pin.record import NotPinned
 
@@ -172,6 +180,7 @@ def start(
         check.seconds = round(asyncio.get_running_loop().time() - waiting[server.name], 2)
         if isinstance(answer, NotPinned):
             check.state, check.cause = "failed", " ".join(answer.reason.split())
+            check.next_step = next_step_of(server, answer.needs)
         else:
             check.state, check.tools = "ok", len(answer.tools)
 

@@ -16,10 +16,11 @@ def fetch_taps_of(root: Path, *, locked: bool = False) -> None:
 
     if not has_taps_from_git(root):
         return  # most workspaces: nothing more is imported
+    from octoc.cli.progress import ProgressLine
     from octoc.compiler.taps.update import fetch_taps
 
-    with tap_errors():
-        fetch_taps(root, locked=locked)
+    with tap_errors(), ProgressLine() as progress:
+        fetch_taps(root, locked=locked, progress=progress)
 
 
 @contextlib.contextmanager

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 def approved(root: Path, servers: Sequence[Server], sink: DiagnosticSink, *, yes: bool) -> tuple[Server, ...]:
     """Return the servers that may be started: ask about those that are new, or report them without a terminal."""
-    from octoc.compiler.pin.approval import approve, command_line, unapproved
+    from octoc.compiler.pin.approval import approve, unapproved
     from octoc.diagnostics.rules.lock import COMMAND_NOT_APPROVED
 
     asked = unapproved(root, servers)
-    lines = {server.name: escape(mask_values(command_line(server))) for server in asked}
+    lines = {server.name: shown_command(server) for server in asked}
     if not asked:
         return tuple(servers)
     is_approved = yes
@@ -51,6 +51,13 @@ def approved(root: Path, servers: Sequence[Server], sink: DiagnosticSink, *, yes
             help="run `octoc pin` in a terminal and answer its question, or `octoc pin --yes`",
         )
     return tuple(server for server in servers if server.name not in lines)
+
+
+def shown_command(server: Server) -> str:
+    """Return a server's command line as it is shown, without values of credentials."""
+    from octoc.compiler.pin.approval import command_line
+
+    return escape(mask_values(command_line(server)))
 
 
 Pair = tuple["ServerListing | None", "ServerListing"]

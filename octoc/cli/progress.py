@@ -1,26 +1,35 @@
-"""A progress line on stderr, on a terminal only."""
+"""A line on stderr that names what a command waits for, on a terminal only."""
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 from types import TracebackType
 from typing import Self
 
-from octoc.diagnostics.render.text import escape
+from octoc.diagnostics.render.text import escape, wrapped
 
 _CLEAR = "\r\x1b[K"
 
 
 class ProgressLine:
-    """A `Progress` of the compiler: writes over its own line, and takes it away at the end. Quiet when piped."""
+    """A `Progress` of the compiler: writes over its own line, and takes it away at the end.
 
-    def __init__(self) -> None:
-        self._shown = sys.stderr.isatty()
+    It writes nothing where stderr is not a terminal, where `CI` is set, and when `is_quiet`, as for `--json`.
+    """
+
+    def __init__(self, *, is_quiet: bool = False) -> None:
+        is_plain = bool(os.environ.get("CI")) or os.environ.get("TERM") == "dumb"
+        self._shown = sys.stderr.isatty() and not is_plain and not is_quiet
 
     def __call__(self, what: str, done: int, total: int) -> None:
         if self._shown:
             amount = f" {done}/{total}" if total > 1 else ""
-            sys.stderr.write(f"{_CLEAR}{escape(what)}{amount}")
+            # A line that wraps could not be taken away.
+            room = max(shutil.get_terminal_size().columns - len(amount) - 2, 10)
+            first, *others = wrapped(escape(what), room)
+            sys.stderr.write(f"{_CLEAR}{first}{'…' if others else ''}{amount}")
             sys.stderr.flush()
 
     def __enter__(self) -> Self:

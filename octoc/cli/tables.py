@@ -1,8 +1,7 @@
-"""Tables on stdout: aligned columns, without boxes, whole when piped."""
+"""Tables: aligned columns, without boxes, whole when piped."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Sequence
 
 import click
@@ -10,13 +9,16 @@ import click
 from octoc.plain_text import shortened
 
 
-def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str | int]]) -> None:
-    """Write a table with a title; a column whose cells are all numbers is right-aligned, with thousands marked."""
+def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str | int]], *, err: bool = False) -> None:
+    """Write a table with a title to stdout, or to stderr with `err`.
+
+    A column whose cells are all numbers is right-aligned, with thousands marked.
+    """
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    from octoc.cli.report import is_coloured
+    from octoc.cli.report import columns_of, is_coloured
     from octoc.diagnostics.render import escape
 
     found = [tuple(row) for row in rows]
@@ -27,11 +29,11 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str 
     for row in found:
         table.add_row(*(Text(f"{cell:,}" if isinstance(cell, int) else escape(cell)) for cell in row))
     # When piped nothing may be cut or wrapped, whatever the width of a terminal would be.
-    console = Console(width=None if sys.stdout.isatty() else 100_000, highlight=False)
+    console = Console(width=columns_of(err=err) or 100_000, highlight=False)
     with console.capture() as captured:
         console.print(Text(title, style="bold"))
         console.print(table if found else "none")
-    click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()), color=is_coloured())
+    click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()), err=err, color=is_coloured(err=err))
 
 
 def one_line(text: str, width: int = 100) -> str:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -67,7 +68,7 @@ def test_an_interrupt_keeps_the_answers_that_are_there(tmp_path: Path) -> None:
     shown = os.read(terminal, 65536).decode()
     os.close(terminal)
     assert (pinning.returncode, out) == (2, "quick: 1 tool, new\n"), shown
-    assert "waiting for slow 1/2" in shown
+    assert "waiting for `slow` 1/2" in shown
     assert "stopped while waiting for `slow`; the answers of the others are kept" in shown
     assert not (folder / "snapshots" / "slow.json").exists()
 
@@ -209,3 +210,29 @@ def test_many_slow_servers_start_at_the_same_time(octoc: Run, tmp_path: Path) ->
     folder = workspace(tmp_path / "ws", *(f"meeting-{number}" for number in range(20)))
     done = octoc("pin", "--yes", "--workspace", str(folder))
     assert (done.status, len(done.out.splitlines())) == (0, 20), done.err
+
+
+def test_many_failing_servers_are_one_table(octoc: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Servers of one cause share a row with its next step, also in 40 columns; one failing server is shown in full."""
+    folder = workspace(tmp_path / "ws", "needy")
+    failing = {f"absent-{number}": {"command": "no-such-program"} for number in range(20)}
+    servers = {**json.loads((folder / ".mcp.json").read_text(encoding="utf-8"))["mcpServers"], **failing}
+    (folder / ".mcp.json").write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
+    done = octoc("pin", "--yes", "--workspace", str(folder))
+    assert done.status == 1
+    title, header, needy, absent, hint = done.err.splitlines()
+    assert title == "21 servers could not be pinned"
+    assert header.split() == ["server", "cause", "next", "step"]
+    assert re.split(r"  +", needy) == [
+        "needy",
+        "needs `OCTOC_TEST_NOT_SET`, which is not set",
+        "set `OCTOC_TEST_NOT_SET`",
+    ]
+    assert "absent-0, absent-1, absent-2" in absent
+    assert absent.endswith("install `no-such-program`, or correct `command`")
+    assert hint == "`octoc pin needy` shows where one is defined"
+    monkeypatch.setattr("octoc.cli.report.columns_of", lambda **_: 40)
+    narrow = octoc("pin", "--yes", "--workspace", str(folder)).err
+    assert max(map(len, narrow.splitlines())) <= 40
+    assert "  next: install `no-such-program`, or\n    correct `command`\n" in narrow
+    assert len(json.loads(octoc("pin", "--yes", "--json", "--workspace", str(folder)).out)["diagnostics"]) == 21

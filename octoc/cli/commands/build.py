@@ -94,7 +94,7 @@ def command(
     from octoc.compiler.workspace.build import build
 
     fetch_taps_of(root, locked=locked or frozen)
-    with ProgressLine() as progress, rare_collections():
+    with ProgressLine(is_quiet=output_format == "json") as progress, rare_collections():
         outcome = build(
             root,
             locked=locked,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from octoc.cli.options import bundle_option, completes, format_options, trust_option, verbose_option, workspace_option
+from octoc.lists import name_list
 
 if TYPE_CHECKING:
     from octoc.results import ContentPart, ToolFailure, ToolResult
@@ -47,6 +48,7 @@ def command(
     sent.
     """
     from octoc.cli.failures import plugin_missing
+    from octoc.cli.progress import ProgressLine
     from octoc.cli.tool_names import named_tool
     from octoc.cli.workspace import log_to_stderr, target_of, with_runtime
     from octoc.plugin.transports import transport_kind
@@ -65,7 +67,10 @@ def command(
             raise plugin_missing(needed)
         return outcome
 
-    outcome = with_runtime(target_of(bundle, workspace, trust), work)
+    target = target_of(bundle, workspace, trust)
+    with ProgressLine(is_quiet=output_format == "json") as progress:
+        progress(f"waiting for {name_list(['/'.join(names)])}", 0, 1)
+        outcome = with_runtime(target, work)
     if output_format == "json":
         click.echo(json.dumps(_as_object(outcome), indent=2))
     else:

@@ -91,7 +91,7 @@ def command(
     from octoc.compiler.checkup.paths import check_paths
 
     def run() -> CheckedPaths:
-        with ProgressLine() as progress, rare_collections():
+        with ProgressLine(is_quiet=output_format == "json") as progress, rare_collections():
             return check_paths(
                 paths,
                 Path.cwd(),

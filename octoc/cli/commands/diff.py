@@ -98,6 +98,7 @@ def _with_live(before: Side, named: str, workspace: Path | None) -> tuple[Side, 
 
     from octoc.cli.progress import ProgressLine
     from octoc.cli.run_async import run
+    from octoc.cli.server_failures import ServerFailure, next_step_of, print_failures
     from octoc.compiler.pin.live import passing
     from octoc.compiler.pin.record import NotPinned
     from octoc.pins.sides import Record, records_of
@@ -106,11 +107,12 @@ def _with_live(before: Side, named: str, workspace: Path | None) -> tuple[Side, 
     is_bundle = path.suffix == ".octoc" or _is_bundle(path)
     asked = _servers_of_bundle(path, workspace) if is_bundle else _servers_of_workspace(workspace)
     servers: dict[str, dict[str, Record]] = {}
-    failed = []
+    failed: list[ServerFailure] = []
 
     def take(server: ServerDefinition, answer: Answer) -> None:
         if isinstance(answer, NotPinned):
-            failed.append(f"server `{server.name}`: {answer}")
+            cause = " ".join(answer.reason.split())
+            failed.append(ServerFailure(server=server.name, cause=cause, next_step=next_step_of(server, answer.needs)))
         else:
             servers[server.name] = dict(passing(server, answer) if is_bundle else records_of(answer))
 
@@ -118,7 +120,10 @@ def _with_live(before: Side, named: str, workspace: Path | None) -> tuple[Side, 
     with ProgressLine() as progress:
         run(attrs.evolve(asked, servers=known).ask(take, progress, {}))
     if failed:
-        raise UnavailableError(f"could not compare with live servers: {'; '.join(sorted(failed))}")
+        many = "1 server" if len(failed) == 1 else f"{len(failed)} servers"
+        failed.sort(key=lambda one: one.server)
+        print_failures(f"{many} did not answer", failed, err=True)
+        raise UnavailableError("could not compare with live servers", "`octoc doctor` shows what servers need")
     kept = {name: before.servers[name] for name in servers}
     return attrs.evolve(before, servers=kept), attrs.evolve(before, name=_LIVE, servers=servers)
 

@@ -45,7 +45,7 @@ def command(servers: tuple[str, ...], workspace: Path | None, output_format: str
         report = MachineReport(plugins=plugin_checks(Plugins(names=None)))
         waiting: Sequence[str] = ()
     else:
-        report, waiting = _workspace(root, servers, starts=not no_start, yes=yes)
+        report, waiting = _workspace(root, servers, starts=not no_start, yes=yes, is_quiet=output_format == "json")
     if output_format == "json":
         import json
 
@@ -58,7 +58,9 @@ def command(servers: tuple[str, ...], workspace: Path | None, output_format: str
     return int(report.problems > 0)
 
 
-def _workspace(root: Path, names: Sequence[str], *, starts: bool, yes: bool) -> tuple[MachineReport, Sequence[str]]:
+def _workspace(
+    root: Path, names: Sequence[str], *, starts: bool, yes: bool, is_quiet: bool
+) -> tuple[MachineReport, Sequence[str]]:
     """Return the report of a workspace, and the servers that an interruption left waiting."""
     from octoc.cli.doctor_checks import examine
     from octoc.cli.failures import FindingsError, UnreadableWorkspaceError
@@ -78,11 +80,11 @@ def _workspace(root: Path, names: Sequence[str], *, starts: bool, yes: bool) -> 
     servers = connectable(servers)
     report = examine(build, plugins, root, servers)
     report.errors = sum(diagnostic.severity >= Severity.ERROR for diagnostic in found)
-    return report, _started(report, build, plugins, servers, yes=yes) if starts else ()
+    return report, _started(report, build, plugins, servers, yes=yes, is_quiet=is_quiet) if starts else ()
 
 
 def _started(
-    report: MachineReport, build: Build, plugins: Plugins, servers: Sequence[Server], *, yes: bool
+    report: MachineReport, build: Build, plugins: Plugins, servers: Sequence[Server], *, yes: bool, is_quiet: bool
 ) -> Sequence[str]:
     from octoc.cli.doctor_checks import start
     from octoc.cli.pin_review import approved
@@ -93,12 +95,14 @@ def _started(
     wanted = [server for server in servers if server.name in idle]
     allowed = approved(build.discovered.root, wanted, DiagnosticSink(), yes=yes)
     for name in idle.keys() - {server.name for server in allowed}:
-        idle[name].state, idle[name].cause = "not approved", "run `octoc doctor --yes` to start its command"
-    with ProgressLine() as progress:
+        idle[name].state, idle[name].cause = "not approved", "its command is not approved"
+        idle[name].next_step = "run `octoc doctor --yes`, which starts it"
+    with ProgressLine(is_quiet=is_quiet) as progress:
         return start(report, build, plugins, allowed, progress)
 
 
 def _print(report: MachineReport) -> None:
+    from octoc.cli.server_failures import ServerFailure, print_failures
     from octoc.cli.tables import print_table
     from octoc.diagnostics.render.text import escape
 
@@ -127,16 +131,16 @@ def _print(report: MachineReport) -> None:
         ),
         (
             "servers",
-            ("server", "state", "tools", "seconds", "cause"),
+            ("server", "state", "tools", "seconds"),
             [
                 (
                     one.name,
                     one.state,
                     "" if one.tools is None else str(one.tools),
                     "" if one.seconds is None else f"{one.seconds:.2f}",
-                    one.cause,
                 )
                 for one in sorted(report.servers, key=lambda one: one.state == "ok")
+                if not one.cause
             ],
         ),
     ]
@@ -144,6 +148,12 @@ def _print(report: MachineReport) -> None:
         if rows:
             click.echo()
             print_table(title, columns, rows)
+    failures = [
+        ServerFailure(server=one.name, cause=one.cause, next_step=one.next_step) for one in report.servers if one.cause
+    ]
+    if failures:
+        click.echo()
+        print_failures("servers that did not start", failures)
     click.echo()
     count = report.problems
     click.echo("no problems" if not count else "1 problem" if count == 1 else f"{count} problems")

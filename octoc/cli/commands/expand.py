@@ -50,7 +50,7 @@ def command(capabilities: tuple[str, ...], again: bool, workspace: Path | None, 
         print_diagnostics(tuple(broken), root, output_format="full", verbose=False, err=True)
         return 1
     sink = DiagnosticSink(SpanIndex(text_reader(root)))
-    with ProgressLine() as progress, write_errors(root / EXPANDED_FILE):
+    with ProgressLine(is_quiet=output_format == "json") as progress, write_errors(root / EXPANDED_FILE):
         outcome = expand(build, root, plugins, sink, names=capabilities, again=again, advance=progress)
     if not outcome.answers:
         raise UserError(

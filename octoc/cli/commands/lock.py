@@ -39,6 +39,7 @@ def command(names: tuple[str, ...], workspace: Path | None, *, checks: bool) -> 
     """
     if checks and names:
         raise click.UsageError("--check and --upgrade exclude each other")
+    from octoc.cli.progress import ProgressLine
     from octoc.cli.report import exit_status, print_diagnostics
     from octoc.cli.workspace import workspace_root
     from octoc.compiler.lock.upgrade import ask, lockable
@@ -59,7 +60,8 @@ def command(names: tuple[str, ...], workspace: Path | None, *, checks: bool) -> 
     if taps:
         _update_taps(root, taps)
     sink = DiagnosticSink(SpanIndex(text_reader(root)))
-    answers = ask(servers, upgraded, root, sink, verify=checks)
+    with ProgressLine() as progress:
+        answers = ask(servers, upgraded, root, sink, verify=checks, progress=progress)
     _print_unlockable(build.resolved.servers, servers)
     if not checks:
         _print_moves(servers, answers)
@@ -83,10 +85,13 @@ def command(names: tuple[str, ...], workspace: Path | None, *, checks: bool) -> 
 
 
 def _update_taps(root: Path, names: Sequence[str]) -> None:
+    from octoc.cli.progress import ProgressLine
     from octoc.compiler.taps.update import update_taps
 
     with tap_errors():
-        for tap in update_taps(root, names):
+        with ProgressLine() as progress:
+            taps = update_taps(root, names, progress=progress)
+        for tap in taps:
             click.echo(f"{tap.name}: commit {tap.commit}{f', was {tap.before}' if tap.before != tap.commit else ''}")
 
 
@@ -131,6 +136,7 @@ def _print_moves(servers: Sequence[Server], answers: Answers) -> None:
 
 def _build(root: Path, answers: Answers) -> int:
     """Put the answers into the lock, build the workspace, and return the exit status."""
+    from octoc.cli.progress import ProgressLine
     from octoc.cli.report import exit_status, print_diagnostics
     from octoc.compiler.lock.upgrade import write_versions
     from octoc.compiler.workspace.build import build
@@ -138,10 +144,12 @@ def _build(root: Path, answers: Answers) -> int:
     from octoc.diagnostics.render import escape
 
     if not (root / LOCK_FILE).exists():
-        build(root)
+        with ProgressLine() as progress:
+            build(root, progress=progress)
     if not write_versions(root, answers.versions):
         raise UserError(f"`{LOCK_FILE}` cannot be read or written", "run `octoc build`, which says why")
-    outcome = build(root)
+    with ProgressLine() as progress:
+        outcome = build(root, progress=progress)
     print_diagnostics(outcome.diagnostics, root, output_format="full", verbose=False, err=True)
     for change in outcome.changes:
         click.echo(f"octoc.lock: {escape(change)}")

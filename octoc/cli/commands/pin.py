@@ -14,6 +14,7 @@ from octoc.cli.options import completes, format_options, no_cache_option, worksp
 from octoc.lists import name_list
 
 if TYPE_CHECKING:
+    from octoc.cli.server_failures import ServerFailure
     from octoc.compiler.model.build import Build
     from octoc.compiler.model.resolved import Server
     from octoc.compiler.pin.record import NotPinned, Pinned
@@ -119,16 +120,15 @@ def command(
             return _checked(pinning, output_format)
         for name in approvals:
             _approve(pinning, name, yes=yes)
-        recorded = pinning.recorded
+        recorded, failures = pinning.recorded, pinning.failures
     else:
-        interrupted = False
+        interrupted, failures = False, []
         recorded = _pin_dump(root, build, servers[0] if servers else None, dump, sink)
     if output_format == "json":
         _print_json(recorded, sink, root)
     else:
         _print(recorded)
-        if sink.diagnostics:
-            print_diagnostics(sink.diagnostics, root, output_format=output_format, verbose=False, err=True)
+        _print_problems(sink, failures, root, output_format)
     if interrupted:
         raise click.exceptions.Abort
     return exit_status(sink.diagnostics, "error")
@@ -145,9 +145,11 @@ class _Pinning:
     is_held: bool = False
     recorded: list[_Recorded] = attrs.field(factory=list)
     answers: dict[str, tuple[Server, ServerListing]] = attrs.field(factory=dict)
+    failures: list[ServerFailure] = attrs.field(factory=list)
 
     def take(self, server: Server, answer: ServerListing | NotPinned) -> None:
         """Write the snapshot of a server, or report why it has none."""
+        from octoc.cli.server_failures import ServerFailure, next_step_of
         from octoc.compiler.pin.record import NotPinned
         from octoc.diagnostics.rule import Severity
         from octoc.diagnostics.rules.lock import PIN_FAILED
@@ -155,11 +157,17 @@ class _Pinning:
         if isinstance(answer, NotPinned):
             lacks_only = bool(answer.needs) and not self.strict
             # The reason may have several lines: what a server wrote before it died.
+            failure = ServerFailure(
+                server=server.name,
+                cause=" ".join(answer.reason.split()),
+                next_step=next_step_of(server, answer.needs),
+            )
+            self.failures.append(failure)
             self.sink.report(
                 PIN_FAILED,
-                f"server `{server.name}` could not be pinned: {' '.join(answer.reason.split())}",
+                f"server `{server.name}` could not be pinned: {failure.cause}",
                 at=server.place,
-                help=f"{'set what it needs' if answer.needs else 'correct it'}, then run `octoc pin {server.name}`",
+                help=f"{failure.next_step}, then run `octoc pin {server.name}`",
                 severity=Severity.WARNING if lacks_only else None,
             )
         elif self.is_held:
@@ -182,16 +190,30 @@ def _checked(pinning: _Pinning, output_format: str) -> int:
     """Show what changed since servers were recorded, and return the exit status."""
     from octoc.cli.diff_report import rendered
     from octoc.cli.pin_review import live_diff
-    from octoc.cli.report import print_diagnostics
     from octoc.compiler.pin.record import recorded_listing
 
     root = pinning.root
     found = live_diff(root, {name: (recorded_listing(root, name), one) for name, (_, one) in pinning.answers.items()})
     click.echo(rendered(found, output_format), nl=False)
-    if pinning.sink.diagnostics:
-        print_diagnostics(pinning.sink.diagnostics, root, output_format="full", verbose=False, err=True)
-        return 2
-    return int(bool(found))
+    _print_problems(pinning.sink, pinning.failures, root, "full")
+    return 2 if pinning.sink.diagnostics else int(bool(found))
+
+
+def _print_problems(sink: DiagnosticSink, failures: Sequence[ServerFailure], root: Path, output_format: str) -> None:
+    """Print the findings on stderr; servers that failed as one table, if there are several and people read it."""
+    from octoc.cli.report import columns_of, print_diagnostics
+    from octoc.cli.server_failures import print_failures
+    from octoc.diagnostics.render import escape, wrapped
+    from octoc.diagnostics.rules.lock import COMMAND_NOT_APPROVED, PIN_FAILED
+
+    found = sink.diagnostics
+    if len(failures) > 1 and output_format == "full":
+        print_failures(f"{len(failures)} servers could not be pinned", failures, err=True)
+        hint = escape(f"`octoc pin {failures[0].server}` shows where one is defined")
+        click.echo("\n".join(wrapped(hint, columns_of(err=True), indent=2)), err=True)
+        found = tuple(one for one in found if one.rule not in {PIN_FAILED, COMMAND_NOT_APPROVED})
+    if found:
+        print_diagnostics(found, root, output_format=output_format, verbose=False, err=True)
 
 
 def _approve(pinning: _Pinning, named: str, *, yes: bool) -> None:
@@ -219,16 +241,23 @@ def _approve(pinning: _Pinning, named: str, *, yes: bool) -> None:
 
 def _pin_live(build: Build, names: Sequence[str], pinning: _Pinning, *, yes: bool) -> bool:
     """Ask the servers and write their answers; return whether the user interrupted it."""
-    from octoc.cli.pin_review import approved
+    from octoc.cli.pin_review import approved, shown_command
     from octoc.cli.progress import ProgressLine
     from octoc.cli.run_async import run
+    from octoc.cli.server_failures import ServerFailure
     from octoc.compiler.pin.live import LiveServers, connectable
     from octoc.compiler.pin.record import named_servers
 
     servers = build.resolved.servers
     chosen = named_servers(names, servers, pinning.sink) if names else connectable(servers)
     _require_transport(chosen, pinning.plugins)
-    chosen = approved(pinning.root, chosen, pinning.sink, yes=yes)
+    wanted = chosen
+    chosen = approved(pinning.root, wanted, pinning.sink, yes=yes)
+    for server in wanted:
+        if server not in chosen:
+            cause = f"its command is not approved: `{shown_command(server)}`"
+            step = "run `octoc pin` in a terminal, or `octoc pin --yes`"
+            pinning.failures.append(ServerFailure(server=server.name, cause=cause, next_step=step))
     production = build.settings.mode == "production"
     live = LiveServers(servers=chosen, plugins=pinning.plugins, folder=pinning.root, production=production)
     interrupted = False
@@ -239,7 +268,8 @@ def _pin_live(build: Build, names: Sequence[str], pinning: _Pinning, *, yes: boo
     except (KeyboardInterrupt, click.exceptions.Abort):
         interrupted = True
         click.echo(f"stopped while waiting for {name_list(waiting)}; the answers of the others are kept", err=True)
-    order = {server.name: index for index, server in enumerate(chosen)}
+    order = {server.name: index for index, server in enumerate(wanted)}
+    pinning.failures.sort(key=lambda one: order[one.server])
     pinning.recorded.sort(key=lambda one: order[one.server])
     return interrupted
 

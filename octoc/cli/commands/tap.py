@@ -37,6 +37,7 @@ def add(name: str, source: str | None, *, rev: str, inside: str, workspace: Path
     SOURCE is an address of git, or a folder. Without it `owner/tap` is `https://github.com/owner/octomind-tap`, as for
     Octomind. A tap from git is fetched first, and octoc.toml is changed only if that succeeds.
     """
+    from octoc.cli.progress import ProgressLine
     from octoc.compiler.model.settings import TapRef
     from octoc.compiler.taps.add import add_tap
     from octoc.diagnostics.model import Place
@@ -44,7 +45,8 @@ def add(name: str, source: str | None, *, rev: str, inside: str, workspace: Path
     root = _workspace_with_file(workspace)
     given = _source_of(name, source, root, is_git=bool(rev or inside))
     tap = TapRef(name=name, rev=rev, place=Place(file="octoc.toml"), **(given | ({"path": inside} if inside else {})))
-    with tap_errors():
+    with tap_errors(), ProgressLine() as progress:
+        progress(f"fetching tap `{name}`", 0, 1)
         fetched = add_tap(root, tap)
     click.echo(f"added tap `{name}`" + (f" at commit {fetched.commit[:_SHORT]}" if fetched is not None else ""))
     click.echo("run `octoc build` to lock it", err=True)
@@ -59,10 +61,12 @@ def update(names: tuple[str, ...], *, workspace: Path | None) -> int:
 
     octoc.lock gets the new commits; `octoc build` completes it.
     """
+    from octoc.cli.progress import ProgressLine
     from octoc.compiler.taps.update import update_taps
 
-    with tap_errors():
-        taps = update_taps(_workspace_with_file(workspace), names)
+    root = _workspace_with_file(workspace)
+    with tap_errors(), ProgressLine() as progress:
+        taps = update_taps(root, names, progress=progress)
     if not taps:
         click.echo("octoc.toml has no tap from git", err=True)
     for tap in taps:
@@ -80,10 +84,12 @@ def fetch(*, workspace: Path | None) -> int:
     octoc.lock says which commit; only a tap that it does not have is looked up by its `rev`. `octoc build` and
     `octoc pin` do the same by themselves, `octoc check` uses no network.
     """
+    from octoc.cli.progress import ProgressLine
     from octoc.compiler.taps.update import fetch_taps
 
-    with tap_errors():
-        taps = fetch_taps(_workspace_with_file(workspace))
+    root = _workspace_with_file(workspace)
+    with tap_errors(), ProgressLine() as progress:
+        taps = fetch_taps(root, progress=progress)
     if not taps:
         click.echo("octoc.toml has no tap from git", err=True)
     for tap in taps:

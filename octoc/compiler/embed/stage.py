@@ -52,7 +52,7 @@ def embedded_of(build: Build, context: Context) -> Embedded:
             return Embedded()
         from octoc.compiler.embed.vectors import vectors_of  # loads numpy, which a check never needs
 
-        vectors = vectors_of(texts, embedder, context.cache, _advance(context))
+        vectors = vectors_of(texts, embedder, context.cache, _advance(context, settings.routing.encoder))
         files = embedder.files() if settings.routing.ship_encoder else {}
         own = settings_in_bundle(settings.routing.encoder_settings, context.root, is_shipped=bool(files))
         made = _product(build, embedder, vectors, files)
@@ -109,5 +109,5 @@ def _stacked(vectors: Mapping[str, Vector], texts: Sequence[str]) -> Vector | No
     return np.stack([vectors[text] for text in texts]).astype(np.float32, copy=False) if texts else None
 
 
-def _advance(context: Context) -> Callable[[int, int], None]:
-    return lambda done, total: context.progress(_WHAT, done, total)
+def _advance(context: Context, encoder: str) -> Callable[[int, int], None]:
+    return lambda done, total: context.progress(f"{_WHAT} with `{encoder}`", done, total)

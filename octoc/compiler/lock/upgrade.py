@@ -9,6 +9,7 @@ from pathlib import Path
 import attrs
 
 from octoc.bundle.refusal import BundleError
+from octoc.compiler.context import Progress, no_progress
 from octoc.compiler.lock.content import ServerLock
 from octoc.compiler.lock.packages import query_of
 from octoc.compiler.lock.registries import RegistryError, Release, newest
@@ -37,7 +38,13 @@ def lockable(servers: Iterable[Server]) -> tuple[Server, ...]:
 
 
 def ask(
-    servers: Sequence[Server], upgrade: Collection[str], folder: Path, sink: DiagnosticSink, *, verify: bool
+    servers: Sequence[Server],
+    upgrade: Collection[str],
+    folder: Path,
+    sink: DiagnosticSink,
+    *,
+    verify: bool,
+    progress: Progress = no_progress,
 ) -> Answers:
     """Ask the registries of servers' packages.
 
@@ -59,7 +66,10 @@ def ask(
             return str(error)
 
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        for server, answer in zip(asked, pool.map(release, asked), strict=True):
+        releases = pool.map(release, asked)
+        for number, server in enumerate(asked):
+            progress(f"waiting for the registry of `{_known(server).name}`", number, len(asked))
+            answer = next(releases)
             if isinstance(answer, str):
                 answers.failed[server.name] = answer
             elif _is_same(server, answer, sink) or server.name in upgrade:

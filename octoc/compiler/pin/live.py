@@ -11,6 +11,7 @@ import attrs
 
 from octoc.bundle.model import ServerDefinition
 from octoc.compiler.pin.record import NotPinned, pin_live
+from octoc.lists import some_names
 from octoc.names import BUILTIN, any_glob_matches
 from octoc.pins.sides import Record, records_of
 from octoc.plugin.manager import Plugins
@@ -18,6 +19,7 @@ from octoc.results import ServerListing
 
 AT_ONCE = 20
 """Maximum number of servers started at the same time. Most of the time a server that starts waits."""
+_NAMED = 3
 
 Answer = ServerListing | NotPinned
 S = TypeVar("S", bound=ServerDefinition)
@@ -58,10 +60,12 @@ class LiveServers(Generic[S]):
                 take(server, await pin_live(server, self.plugins, self.folder, production=self.production))
                 del waiting[server.name]
                 done += 1
-                show()
+                if waiting:
+                    show()
 
         def show() -> None:
-            progress(f"waiting for {', '.join(waiting) or 'servers'}", done, len(self.servers))
+            # The first has waited longest.
+            progress(f"waiting for {some_names(list(waiting), _NAMED)}", done, len(self.servers))
 
         await asyncio.gather(*map(one, self.servers))
 

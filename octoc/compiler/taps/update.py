@@ -10,6 +10,7 @@ import attrs
 
 from octoc.bundle.refusal import BundleError
 from octoc.compiler.cache.store import Cache
+from octoc.compiler.context import Progress, no_progress
 from octoc.compiler.lock.text import NewerLockError, is_of_newer_revision, parse, text_of
 from octoc.compiler.model.settings import TapRef, WorkspaceSettings
 from octoc.compiler.structure.settings import load_settings
@@ -53,7 +54,7 @@ def tap_refs(root: Path) -> tuple[TapRef, ...]:
     return () if settings is None else with_fetched_taps(settings, root).taps
 
 
-def fetch_taps(root: Path, *, locked: bool = False) -> tuple[FetchedTap, ...]:
+def fetch_taps(root: Path, *, locked: bool = False, progress: Progress = no_progress) -> tuple[FetchedTap, ...]:
     """Fetch each tap from git whose commit is not in the store; ask the remote only for what the lock does not have.
 
     Args:
@@ -65,14 +66,15 @@ def fetch_taps(root: Path, *, locked: bool = False) -> tuple[FetchedTap, ...]:
     refs = [] if settings is None else [tap for tap in settings.taps if tap.git]
     known = locked_taps(root)
     fetched = []
-    for tap in refs:
+    for number, tap in enumerate(refs):
         commit = locked_commit(tap, known)
         if commit or not locked:
+            progress(f"fetching tap `{tap.name}`", number, len(refs))
             fetched.append(fetch_tap(tap, root, commit))
     return tuple(fetched)
 
 
-def update_taps(root: Path, names: Collection[str] = ()) -> tuple[FetchedTap, ...]:
+def update_taps(root: Path, names: Collection[str] = (), *, progress: Progress = no_progress) -> tuple[FetchedTap, ...]:
     """Move taps from git to the commits that their revisions name now, in octoc.lock too, and fetch them.
 
     The lock is then behind in all else: `octoc build` completes it. Where there is none, the store notes the commits
@@ -91,7 +93,9 @@ def update_taps(root: Path, names: Collection[str] = ()) -> tuple[FetchedTap, ..
         raise TapError(f"`{unknown[0]}` is not a tap from git in {WORKSPACE_FILE}", f"taps from git: {known}")
     locked = locked_taps(root)
     moved = []
-    for name in names or refs:
+    chosen = names or refs
+    for number, name in enumerate(chosen):
+        progress(f"fetching tap `{name}`", number, len(chosen))
         before = locked_commit(refs[name], locked) or remembered_commit(refs[name].git, refs[name].rev)
         moved.append(attrs.evolve(fetch_tap(refs[name], root), before=before))
     _move_in_lock(root, moved)
