@@ -26,7 +26,7 @@ NODE22_CLIENTS := @anthropic-ai/claude-code@2.1.330 @modelcontextprotocol/inspec
 MINUTES ?= 10
 RELEASES ?= newest oldest
 
-.PHONY: help setup demo test conformance adapters docs fuzz rug-pull snapshots lint format types clean
+.PHONY: help setup demo test conformance adapters docs fuzz rug-pull snapshots recordings lint format types clean
 
 help:
 	@echo "make demo    build the demo workspace, route three messages, call two tools"
@@ -37,6 +37,7 @@ help:
 	@echo "make rug-pull  two real releases of one server under one command (installs from the package index)"
 	@echo "make fuzz    look for new counterexamples of the property tests (MINUTES=10, ARGS='tests/runtime/isolation')"
 	@echo "make snapshots  rewrite tests/snapshots: what users and models see, as files"
+	@echo "make recordings  record the terminal sessions of README and docs again (ARGS=doctor: only one)"
 	@echo "make lint    ruff: rules and format    make format    let ruff repair both"
 	@echo "make types   mypy --strict             make clean     remove .venv, caches and builds"
 
@@ -130,6 +131,10 @@ rug-pull: $(STAMP)
 # In one process: each folder of snapshots is rewritten by one test, and so is what the tutorial shows.
 snapshots: $(STAMP)
 	OCTOC_WRITE_SNAPSHOTS=1 $(BIN)/python -m pytest -q tests/snapshots tests/golden tests/diagnostics/test_render.py tests/docs/test_tutorial.py
+
+# Real commands in a new folder below the system's one for temporary files: two runs write the same bytes.
+recordings: $(STAMP)
+	$(BIN)/python -m docs_site.recordings $(ARGS)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
