@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import attrs
 import click
@@ -73,9 +73,10 @@ def overview_of(start: Path) -> Overview:
     bundle = bundle_path(root, loaded.settings)
     if has_file:  # a folder without octoc.toml gets no lock
         facts.append(("lock", f"{LOCK_FILE}, {'there' if (root / LOCK_FILE).is_file() else 'not written yet'}"))
-    state, text, unrecorded = _bundle(bundle, inputs_digest(discovered, input_digests(discovered)))
-    facts.append(("bundle", f"{os.path.relpath(bundle, root)}, {text}"))
-    return Overview(facts=tuple(facts), steps=tuple(_steps(discovered, state, unrecorded)))
+    state = _bundle(bundle, inputs_digest(discovered, input_digests(discovered)))
+    facts.append(("bundle", f"{os.path.relpath(bundle, root)}, {state.text}"))
+    writes_lock = has_file and not (root / LOCK_FILE).is_file()
+    return Overview(facts=tuple(facts), steps=tuple(_steps(discovered, state, has_file=has_file, no_lock=writes_lock)))
 
 
 def _without_workspace(folder: Path) -> Overview:
@@ -109,36 +110,59 @@ def _inputs(discovered: Discovered) -> list[tuple[str, str]]:
     return [*facts, ("snapshots", _many(roles["snapshots"], "server") if roles["snapshots"] else "none yet")]
 
 
-def _bundle(path: Path, inputs: str) -> tuple[str, str, int]:
-    """Return the state of a bundle (`missing`, `broken`, `stale` or `current`), a text, and its unrecorded servers."""
+@attrs.frozen(kw_only=True)
+class _BundleState:
+    """A bundle: its state, a text that says it, its servers without a record, and one of its tools."""
+
+    state: Literal["missing", "broken", "stale", "current"]
+    text: str
+    unrecorded: tuple[str, ...] = ()
+    tool: str = ""
+
+
+def _bundle(path: Path, inputs: str) -> _BundleState:
     from octoc.bundle.reader import OpenBundle
     from octoc.bundle.refusal import BundleFileError
 
     if not path.is_file():
-        return "missing", "not built yet", 0
+        return _BundleState(state="missing", text="not built yet")
     try:
         bundle = OpenBundle.open(path).bundle
     except BundleFileError as refused:
-        return "broken", f"cannot be opened: {refused}", 0
+        return _BundleState(state="broken", text=f"cannot be opened: {refused}")
     parts = ", ".join((
         _many(len(bundle.agents), "agent"),
         _many(len(bundle.servers), "server"),
         _many(len(bundle.tools), "tool"),
     ))  # fmt: skip
-    unrecorded = sum(not server.listed for server in bundle.servers)
-    if bundle.inputs != inputs:
-        return "stale", f"{parts}; inputs changed since it was built", unrecorded
-    return "current", f"{parts}; up to date", unrecorded
+    is_current = bundle.inputs == inputs
+    return _BundleState(
+        state="current" if is_current else "stale",
+        text=f"{parts}; {'up to date' if is_current else 'inputs changed since it was built'}",
+        unrecorded=tuple(server.name for server in bundle.servers if not server.listed),
+        tool=next((f"{tool.server}/{tool.name}" for tool in bundle.tools), ""),
+    )
 
 
-def _steps(discovered: Discovered, state: str, unrecorded: int) -> list[tuple[str, str]]:
-    if state == "current":
-        record = [("pin", f"records the tools of {_many(unrecorded, 'server')}")] * bool(unrecorded)
-        return [*record, ("show", "shows agents, tools and tokens"), ("call SERVER TOOL", "calls a tool")]
+def _steps(discovered: Discovered, bundle: _BundleState, *, has_file: bool, no_lock: bool) -> list[tuple[str, str]]:
     has_records = any(file.kind.role == "snapshots" for file in discovered.files)
+    build = ("build", f"writes the bundle, which agents run from{', and the lock' if has_file else ''}")
+    if bundle.state == "current" and not no_lock:
+        steps = []
+        if bundle.unrecorded:
+            names = bundle.unrecorded
+            of = f" {names[0]}" if len(names) == 1 else ""
+            steps.append((f"pin{of}", f"records the tools of {_many(len(names), 'server')}"))
+            if has_records:  # the others answered, so these may have been asked, too
+                steps.append((f"doctor{of}", "shows why servers do not start"))
+        if bundle.tool:
+            steps.append((f"show tool {bundle.tool}", "shows a tool's arguments"))
+            steps.append(("call SERVER TOOL", "calls a tool"))
+        return [*steps, ("serve --print-config CLIENT", "prints what connects an MCP client")]
+    # After the servers were asked once, the files were checked, too.
+    checks = [("check", "finds mistakes and writes nothing")] * (bundle.state == "missing" and not has_records)
     record = [("pin", "starts each server once and records its tools")] * (not has_records)
-    checks = [("check", "finds mistakes and writes nothing")] * (state == "missing")
-    return [*checks, *record, ("build", "writes the bundle and the lock")]
+    return [*checks, *record, build]
 
 
 def _many(count: int, noun: str) -> str:

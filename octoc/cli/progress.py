@@ -13,6 +13,12 @@ from octoc.diagnostics.render.text import escape, wrapped
 _CLEAR = "\r\x1b[K"
 
 
+def clear_progress() -> None:
+    """Take a progress line away, before something else is written to stderr."""
+    if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+        sys.stderr.write(_CLEAR)
+
+
 class ProgressLine:
     """A `Progress` of the compiler: writes over its own line, and takes it away at the end.
 

@@ -150,9 +150,16 @@ def log_to_stderr(*, verbose: bool, failures: bool = True) -> None:
     """
     import logging
 
+    from octoc.cli.progress import clear_progress
+
+    def on_a_line_of_its_own(_: logging.LogRecord) -> bool:
+        clear_progress()
+        return True
+
     handler = logging.StreamHandler()
     if not failures:
         handler.addFilter(lambda record: record.name != "octoc.runtime.failures")
+    handler.addFilter(on_a_line_of_its_own)
     logging.basicConfig(
         level=logging.INFO if verbose else logging.WARNING,
         format="%(levelname)s %(name)s: %(message)s",

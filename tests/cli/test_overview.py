@@ -66,7 +66,9 @@ def test_a_built_workspace_from_a_folder_in_it(
     done = octoc()
     assert "workspace  .., octoc.toml" in done.out
     assert "bundle     dist/acme.octoc, 1 agent, 2 servers, 2 tools; up to date" in done.out
-    assert steps(done.out) == ["pin", "show", "call"]
+    assert steps(done.out) == ["pin", "doctor", "show", "call", "serve"]
+    assert "octoc doctor notes " in done.out
+    assert "octoc show tool time/get_current_time " in done.out
     write(folder, {".mcp.json": SERVERS})
     changed = octoc()
     assert "inputs changed since it was built" in changed.out

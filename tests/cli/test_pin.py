@@ -236,3 +236,14 @@ def test_many_failing_servers_are_one_table(octoc: Run, tmp_path: Path, monkeypa
     assert max(map(len, narrow.splitlines())) <= 40
     assert "  next: install `no-such-program`, or\n    correct `command`\n" in narrow
     assert len(json.loads(octoc("pin", "--yes", "--json", "--workspace", str(folder)).out)["diagnostics"]) == 21
+
+
+def test_a_failure_has_its_line_in_a_file_of_any_client(octoc: Run, tmp_path: Path) -> None:
+    """The place of a server in a client's TOML is its table, as `octoc check` has it."""
+    (tmp_path / ".codex").mkdir()
+    (tmp_path / ".codex" / "config.toml").write_text(
+        'model = "m"\n\n[mcp_servers.docs]\ncommand = "no-such-program"\n', encoding="utf-8"
+    )
+    done = octoc("pin", "--yes", "--workspace", str(tmp_path))
+    assert "--> .codex/config.toml:3:1" in done.err
+    assert "help: install `no-such-program`, or correct `command`, then run `octoc pin docs`" in done.err

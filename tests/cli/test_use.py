@@ -212,10 +212,10 @@ def test_a_terminal_gets_no_control_sequence_of_a_server(
     result: ToolResult, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """ANSI sequences, bidirectional controls and tag characters are written as escapes; a pipe gets the text itself."""
-    call._print(result)
+    call._print(result, "server/tool")
     assert "\u202e" in capsys.readouterr().out
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    call._print(result)
+    call._print(result, "server/tool")
     shown = capsys.readouterr().out
     assert not set(shown) & set("\x1b\x9b\u202e\U000e0041\r")
     assert "u{202E}" in shown

@@ -67,7 +67,7 @@ def test_each_round_prints_what_is_new_and_gone(tmp_path: Path) -> None:
         rest, err = watching.communicate(timeout=60)
     assert (watching.returncode, rest, err) == (0, "", "")
     assert [re.sub(r"(\[OCT\d+\]).*", r"\1", line) for line in lines] == [
-        "1 info",
+        "no problems found, 1 info",
         "built dist/acme.octoc",
         "  octoc.lock: it is new",
         "`.mcp.json`: 1 warning, 1 info (1 new)",

@@ -170,7 +170,7 @@ def test_colour_adds_only_codes() -> None:
         ([], "no problems found"),
         ([3], "1 error"),
         ([3, 3, 2, *[1] * 12], "2 errors, 1 warning, 12 infos (--verbose shows infos)"),
-        ([1], "1 info (--verbose shows infos)"),
+        ([1], "no problems found, 1 info (--verbose shows infos)"),
     ],
 )
 def test_the_summary_counts_by_severity(severities: Sequence[int], text: str) -> None:
@@ -182,7 +182,7 @@ def test_the_summary_counts_by_severity(severities: Sequence[int], text: str) ->
 def test_the_summary_has_no_hint_when_infos_were_shown() -> None:
     """Where infos were shown the last line does not say how to see them."""
     found = [Diagnostic(rule=UNLISTED, message="x", severity=Severity.INFO)]
-    assert summary(found, infos_shown=True) == "1 info"
+    assert summary(found, infos_shown=True) == "no problems found, 1 info"
 
 
 @given(st.text(alphabet=st.characters(), max_size=60))

@@ -74,7 +74,7 @@ def command(
     if output_format == "json":
         click.echo(json.dumps(_as_object(outcome), indent=2))
     else:
-        _print(outcome)
+        _print(outcome, "/".join(names))
     return 0 if outcome.ok else 1
 
 
@@ -146,7 +146,7 @@ def _as_object(outcome: ToolResult | ToolFailure) -> dict[str, Any]:
     return {"ok": outcome.ok, **fields, "truncations": cuts}
 
 
-def _print(outcome: ToolResult | ToolFailure) -> None:
+def _print(outcome: ToolResult | ToolFailure, tool: str) -> None:
     from octoc.cli.failures import UserError
     from octoc.results import ToolFailure
 
@@ -168,7 +168,10 @@ def _print(outcome: ToolResult | ToolFailure) -> None:
         what = f"the first {cut.kept:,} {cut.unit} of at least {cut.original:,}"
         click.echo(f"the result is cut: {what}; `max_body_bytes` of the server is the limit", err=True)
     if outcome.is_error:
-        click.echo("the tool reports that the call failed", err=True)
+        from octoc.diagnostics.render import escape
+
+        hint = f"`octoc show tool {escape(tool)}` shows its arguments"
+        click.echo(f"the tool reports that the call failed; {hint}", err=True)
 
 
 def _shown(part: ContentPart) -> str:

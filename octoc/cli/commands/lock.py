@@ -50,7 +50,8 @@ def command(names: tuple[str, ...], workspace: Path | None, *, checks: bool) -> 
 
     root = workspace_root(workspace)
     fetch_taps_of(root)
-    build, found, _ = resolve_workspace(root)
+    spans = SpanIndex(text_reader(root))
+    build, found, _ = resolve_workspace(root, spans=spans)
     if build is None:
         print_diagnostics(found, root, output_format="full", verbose=False, err=True)
         return 2
@@ -59,7 +60,7 @@ def command(names: tuple[str, ...], workspace: Path | None, *, checks: bool) -> 
     upgraded = _servers_named([name for name in names if name not in taps], servers)
     if taps:
         _update_taps(root, taps)
-    sink = DiagnosticSink(SpanIndex(text_reader(root)))
+    sink = DiagnosticSink(spans)
     with ProgressLine() as progress:
         answers = ask(servers, upgraded, root, sink, verify=checks, progress=progress)
     _print_unlockable(build.resolved.servers, servers)

@@ -99,7 +99,8 @@ def command(
     from octoc.diagnostics.rule import Severity
 
     fetch_taps_of(root)
-    build, found, plugins = resolve_workspace(root, use_cache=not no_cache)
+    spans = SpanIndex(text_reader(root))
+    build, found, plugins = resolve_workspace(root, use_cache=not no_cache, spans=spans)
     if build is None or plugins is None:
         print_diagnostics(found, root, output_format="full", verbose=False, err=True)
         return 2
@@ -107,7 +108,7 @@ def command(
     if errors:
         many = "1 error" if errors == 1 else f"{errors} errors"
         click.echo(f"the workspace has {many}, shown by `octoc check`", err=True)
-    sink = DiagnosticSink(SpanIndex(text_reader(root)))
+    sink = DiagnosticSink(spans)
     if dump is None:
         from octoc.compiler.pin.live import connectable
 

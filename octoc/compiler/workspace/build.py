@@ -17,6 +17,7 @@ from octoc.compiler.emit.paths import way_to_workspace
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.model.tokens import TokenReport
+from octoc.compiler.read.spans import SpanIndex
 from octoc.compiler.read.stage import input_digests
 from octoc.compiler.workspace.files import bytes_if_any
 from octoc.compiler.workspace.load import LoadedWorkspace, load_workspace, versions_of
@@ -180,13 +181,14 @@ def _build(
 
 
 def resolve_workspace(
-    root: Path, *, plugins: Plugins | None = None, use_cache: bool = True
+    root: Path, *, plugins: Plugins | None = None, use_cache: bool = True, spans: SpanIndex | None = None
 ) -> tuple[Build | None, tuple[Diagnostic, ...], Plugins | None]:
     """Run the stages up to resolve, and return the build, its findings and its plugins.
 
-    The build and the plugins are None when octoc.toml cannot be read.
+    The build and the plugins are None when octoc.toml cannot be read. `spans` learns how each file is written.
     """
-    loaded = load_workspace(root, plugins=plugins, cache=Cache(workspace_cache(root) if use_cache else None))
+    cache = Cache(workspace_cache(root) if use_cache else None)
+    loaded = load_workspace(root, plugins=plugins, cache=cache, spans=spans)
     if loaded.settings is None:
         return None, _refused(root, loaded).diagnostics, None
     from octoc.compiler.pipeline import run_to_resolve

@@ -42,14 +42,16 @@ def load_workspace(
     progress: Progress = no_progress,
     plugins: Plugins | None = None,
     overlay: Mapping[str, bytes] = NO_OVERLAY,
+    spans: SpanIndex | None = None,
 ) -> LoadedWorkspace:
     """Read octoc.toml in `root`, report what is unsound in it, and load the plugins that it names.
 
     Args:
         overlay: display path -> bytes that are read instead of what is on disk.
+        spans: learns how each file is written, for findings of the caller's own.
     """
     read_text = text_reader(root, overlay)
-    locate = SpanIndex(read_text)
+    locate = SpanIndex(read_text) if spans is None else spans
     early = DiagnosticSink(locate)
     settings = load_settings(root, early, cache=cache, overlay=overlay)
     if settings is not None and any(tap.git for tap in settings.taps):

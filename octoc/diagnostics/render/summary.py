@@ -23,7 +23,8 @@ def summary(diagnostics: Iterable[Diagnostic], *, infos_shown: bool, places_show
     counts = Counter(diagnostic.severity for diagnostic in folded(found, most=Severity.INFO))
     if not counts:
         return "no problems found"
-    parts = [_counted(counts[severity], severity.label) for severity in sorted(counts, reverse=True)]
+    sound = ["no problems found"] * (max(counts) == Severity.INFO)
+    parts = sound + [_counted(counts[severity], severity.label) for severity in sorted(counts, reverse=True)]
     hidden = ["each place"] * (not places_shown) + ["infos"] * (counts[Severity.INFO] > 0 and not infos_shown)
     hint = f" (--verbose shows {' and '.join(hidden)})" if hidden else ""
     fixable = sum(diagnostic.fix is not None for diagnostic in found)
