@@ -1,10 +1,17 @@
-"""The token counter that needs no model: an approximation from the length of the text, named as what it is."""
+"""The token counter that needs no model: an approximation from the length of the text, named as what it is.
+
+Also the names of the tokens at the start of an agent, which every command that prints them uses.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 import attrs
 
 CHARS_PER_TOKEN = 4
+AT_THE_START = ("at the start", "prompts", "octoc's tools", "direct tools")
+"""The sum, and its parts."""
 
 
 @attrs.frozen
@@ -22,3 +29,10 @@ class ApproximateCounter:
 
 
 APPROXIMATE = ApproximateCounter()
+
+
+def start_title(counters: Iterable[str]) -> str:
+    """Return the title of a table of tokens at the start, with the names of the counters."""
+    names = sorted(set(counters))
+    is_exact = APPROXIMATE.name not in names
+    return f"tokens at the start (counter: {', '.join(names)}{'' if is_exact else ', approximate'})"

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import difflib
-import html
 import json
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from octoc.cli.tables import one_line
-from octoc.diagnostics.render import escape
 from octoc.lists import some_names
-from octoc.masking import mask_values
 from octoc.pins.rules import ChangeClass
+from octoc.report.text import markdown_cell, safe
 
 if TYPE_CHECKING:
     from octoc.pins.changes import Change
@@ -36,13 +33,13 @@ def _full(found: Diff) -> Iterator[str]:
     for one in found.subjects:
         for change in one.changes:
             yield f"{change.kind}: {_subject(one)} {_text(change)} ({change.rule.name})"
-            yield from (f"  {sign} {_safe(words)}" for sign, words in _words(change))
+            yield from (f"  {sign} {safe(words)}" for sign, words in _words(change))
         for label, text in _effects(one):
-            yield f"  {label}: {_safe(text)}"
+            yield f"  {label}: {safe(text)}"
     for name, (gained, lost) in found.agents.items():
-        yield f"agent {_safe(name)}: {_gains(gained, lost)}"
+        yield f"agent {safe(name)}: {_gains(gained, lost)}"
     for name, what in found.routing.items():
-        yield f"routing: {_safe(name)} {_safe(what)}"
+        yield f"routing: {safe(name)} {safe(what)}"
     yield summary(found)
 
 
@@ -61,21 +58,27 @@ def _markdown(found: Diff) -> Iterator[str]:
         agents = "all" if one.agents is None else some_names(one.agents, _SHOWN)
         tokens = "" if one.tokens is None else f"{one.tokens[1] - one.tokens[0]:+}"
         for change in one.changes:
-            words = "".join(f"<br>{sign} {_cell(text)}" for sign, text in _words(change))
-            row = (change.kind, _cell(_subject(one)), _cell(_text(change)) + words, _cell(agents), tokens)
+            words = "".join(f"<br>{sign} {markdown_cell(text)}" for sign, text in _words(change))
+            row = (
+                change.kind,
+                markdown_cell(_subject(one)),
+                markdown_cell(_text(change)) + words,
+                markdown_cell(agents),
+                tokens,
+            )
             yield f"| {' | '.join(row)} |"
     if found.agents or found.routing:
         yield ""
     for name, (gained, lost) in found.agents.items():
-        yield f"- agent {_cell(name)}: {_cell(_gains(gained, lost))}"
+        yield f"- agent {markdown_cell(name)}: {markdown_cell(_gains(gained, lost))}"
     for name, what in found.routing.items():
-        yield f"- routing: {_cell(name)} {_cell(what)}"
+        yield f"- routing: {markdown_cell(name)} {markdown_cell(what)}"
 
 
 def summary(found: Diff) -> str:
     """Return the number of changes of each class, and what they cost, in one line."""
     if not found:
-        return f"no difference between {_safe(found.old)} and {_safe(found.new)}"
+        return f"no difference between {safe(found.old)} and {safe(found.new)}"
     counts = ", ".join(f"{found.counts[kind]} {kind}" for kind in ChangeClass)
     tokens = "" if found.tokens is None else f"; {found.tokens:+} tokens of tools"
     return f"{counts}{tokens}"
@@ -83,11 +86,11 @@ def summary(found: Diff) -> str:
 
 def _subject(one: SubjectDiff) -> str:
     name = one.subject.removeprefix("tool ")
-    return _safe(f"server {one.server}" if one.subject == "server" else f"{one.server}/{name}")
+    return safe(f"server {one.server}" if one.subject == "server" else f"{one.server}/{name}")
 
 
 def _text(change: Change) -> str:
-    return one_line(_safe(change.text), 300)
+    return one_line(safe(change.text), 300)
 
 
 def _words(change: Change) -> Iterator[tuple[str, str]]:
@@ -118,15 +121,3 @@ def _effects(one: SubjectDiff) -> Iterator[tuple[str, str]]:
 def _gains(gained: tuple[str, ...], lost: tuple[str, ...]) -> str:
     parts = [("reaches", gained), ("no longer reaches", lost)]
     return "; ".join(f"{word} {some_names(names, _SHOWN)}" for word, names in parts if names)
-
-
-@lru_cache(4096)  # names of agents and servers, and of rules, are in many lines
-def _safe(text: str) -> str:
-    """Return a text of a server without secrets and without characters that move a terminal's cursor."""
-    return escape(mask_values(text))
-
-
-def _cell(text: str) -> str:
-    # A server's text must not become a link, an image or a mention in a pull request.
-    plain = html.escape(_safe(text), quote=False).replace("\n", " ")
-    return re.sub(r"([\\`*_\[\]|@#!~])", r"\\\1", plain)

@@ -5,50 +5,31 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import attrs
 import click
 
 from octoc.diagnostics.render import escape
 
 if TYPE_CHECKING:
-    from octoc.evaluation import Results, Share
+    from octoc.evaluation import Results
     from octoc.evaluation.outcomes import Outcome
     from octoc.evaluation.recorded import Comparison, OutcomeChange
     from octoc.evaluation.report import Report
 
 _SHOWN = 20
-_LABELS = {
-    "right": "right (of messages that expect a capability)",
-    "precision": "precision (of activations)",
-    "recall": "recall (of expected activations)",
-    "abstention": "abstention (of messages that expect none)",
-    "wrong": "wrong activation (of all messages)",
-}
-_SEARCH_LABELS = {
-    "recall": "recall@5",
-    "ndcg": "nDCG@10",
-    "nothing": "says that nothing fits",
-}
 
 
 def print_text(report: Report, *, verbose: bool) -> None:
     """Write a report for people: figures, kinds, what was confused, what changed, limits."""
     from octoc.cli.tables import print_table
-    from octoc.evaluation import confusions, routing_figures, search_figures
+    from octoc.evaluation import confusions
+    from octoc.evaluation.labels import labelled, share_cells
 
     results = report.results
     if results.messages:
         click.echo(f"gate: {escape(results.gate)}")
     if results.messages and results.no_encoder:
         click.echo(f"warning: routing without an encoder: {escape(results.no_encoder)}", err=True)
-    rows = []
-    if results.messages:
-        figures = attrs.asdict(routing_figures(results.messages), recurse=False)
-        rows += [(_LABELS[name], *_cells(share)) for name, share in figures.items() if share.whole]
-    if results.queries:
-        found = attrs.asdict(search_figures(results.queries), recurse=False)
-        rows += [(_SEARCH_LABELS[name], *_cells(share)) for name, share in found.items() if share.whole]
-    print_table("figures", ("", "share", "of"), rows)
+    print_table("figures", ("", "share", "of"), [(one, *share_cells(share)) for one, share in labelled(results)])
     _print_notes(results)
     pairs = confusions(results.messages)
     if pairs:
@@ -69,6 +50,7 @@ def print_text(report: Report, *, verbose: bool) -> None:
 def _print_notes(results: Results) -> None:
     from octoc.cli.tables import print_table
     from octoc.evaluation import routing_figures, search_figures
+    from octoc.evaluation.labels import percent
 
     if results.notes in {(), ("",)}:
         return
@@ -77,7 +59,7 @@ def _print_notes(results: Results) -> None:
         messages, queries = results.messages_of(note), results.queries_of(note)
         routing, search = routing_figures(messages), search_figures(queries)
         cells = [routing.right, routing.abstention, routing.wrong, search.recall, search.nothing]
-        rows.append((note or "(none)", len(messages) + len(queries), *(_percent(share) for share in cells)))
+        rows.append((note or "(none)", len(messages) + len(queries), *(percent(share) for share in cells)))
     click.echo()
     columns = ("note", "fixtures", "right", "abstention", "wrong", "recall@5", "nothing fits")
     print_table("by note", columns, rows)
@@ -117,12 +99,3 @@ def _print_changes(comparison: Comparison | None) -> None:
 
 def _told(change: OutcomeChange) -> str:
     return f"{escape(repr(change.text))} got {escape(change.before)}, and gets {escape(change.now)} now"
-
-
-def _cells(share: Share) -> tuple[str, str]:
-    part = f"{share.part:.0f}" if float(share.part).is_integer() else f"{share.part:.2f}"
-    return _percent(share), f"{part} of {share.whole}"
-
-
-def _percent(share: Share) -> str:
-    return "-" if share.value is None else f"{100 * share.value:.1f} %"

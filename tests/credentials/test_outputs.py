@@ -16,6 +16,7 @@ from .tables import KEYED, READABLE, TOKENS, forms, made_up, paths, pem
 
 COMMANDS = (
     *(["check", "-v", "--output-format", name] for name in FORMATS),
+    *(["report", "--json"], ["report", "--output-format", "markdown"], ["report"]),
     *(["check", "--diff"], ["build", "-v"], ["build", "--json"], ["show", "--json"], ["show", "tools"]),
     *(["env"], ["env", "--json"], ["call", "form-0", "x", "{}", "-v"], ["pin", "form-0"]),
 )

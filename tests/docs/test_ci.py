@@ -23,7 +23,7 @@ from octoc.diagnostics.model import DiagnosticSink
 CHECKOUT = Path(__file__).resolve().parents[2]
 HOOK: dict[str, Any] = yaml.safe_load((CHECKOUT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))[0]
 ACTION: dict[str, Any] = yaml.safe_load((CHECKOUT / "action.yml").read_text(encoding="utf-8"))
-PAGES = [CHECKOUT / "docs" / name for name in ("ci.md", "editors.md")]
+PAGES = [CHECKOUT / "docs" / name for name in ("ci.md", "editors.md", "report.md")]
 SCRIPTS = [step["run"] for step in ACTION["runs"]["steps"] if "run" in step]
 _BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
@@ -92,7 +92,7 @@ def test_the_hook_runs_for_files_that_octoc_reads(path: str, runs: bool) -> None
 
 def test_the_action_s_scripts_hold_no_expression() -> None:
     """An input reaches a script through the environment alone, so that it cannot add a command."""
-    assert len(SCRIPTS) == 4
+    assert len(SCRIPTS) == 6
     for script in SCRIPTS:
         assert "${{" not in script
     used = set(re.findall(r"inputs\.([\w-]+)", json.dumps(ACTION["runs"])))
@@ -102,8 +102,10 @@ def test_the_action_s_scripts_hold_no_expression() -> None:
 
 def test_the_action_uses_no_cache() -> None:
     """A runner's home folder may be shared by jobs, so what an earlier one left there is not believed."""
-    checks = [line for text in SCRIPTS for line in text.splitlines() if "octoc check" in line]
-    assert len(checks) == 2
+    checks = [
+        line for text in SCRIPTS for line in text.splitlines() if re.search(r"octoc (check|report) --[a-z]", line)
+    ]
+    assert len(checks) == 3
     assert all("--no-cache" in line for line in checks)
 
 
@@ -166,6 +168,47 @@ def test_the_action_annotates_where_nothing_is_uploaded(folder: Path) -> None:
     done = _run_check(folder, upload=False)
     assert done.returncode == 1
     assert "::error file=.claude/agents/review.md,line=3," in done.stdout
+
+
+GH = """#!/bin/sh
+echo "$*" >> "$CALLS"
+case "$*" in *--paginate*) cat "$IDS" ;; esac
+for word; do case "$word" in body=@*) cat "${word#body=@}" >> "$CALLS" ;; esac; done
+"""
+
+
+@pytest.mark.parametrize(
+    "ids,call", [("", "issues/7/comments"), ("41\n42\n", "--method PATCH repos/o/r/issues/comments/41")]
+)
+def test_the_action_keeps_one_comment_with_the_report(folder: Path, ids: str, call: str) -> None:
+    """The report is in the job's summary, and in the comment of an earlier run if there is one, else in a new one."""
+    tools = folder.parent / "bin"
+    tools.mkdir()
+    (tools / "gh").write_text(GH, encoding="utf-8")
+    (tools / "gh").chmod(0o755)
+    (folder.parent / "ids").write_text(ids, encoding="utf-8")
+    (folder / ".mcp.json").write_text('{"mcpServers": {"notes": {"command": "./notes"}}}', encoding="utf-8")
+    environment = {
+        **os.environ,
+        "PATH": os.pathsep.join([str(tools), str(Path(sys.executable).parent), os.environ["PATH"]]),
+        "RUNNER_TEMP": str(folder.parent),
+        "GITHUB_STEP_SUMMARY": str(folder.parent / "summary"),
+        "GITHUB_REPOSITORY": "o/r",
+        "PULL_REQUEST": "7",
+        "CHECKED": ".",
+        "CALLS": str(folder.parent / "calls"),
+        "IDS": str(folder.parent / "ids"),
+    }
+    for name in ("Report", "Comment"):
+        (script,) = [step["run"] for step in ACTION["runs"]["steps"] if step.get("name") == name]
+        command = ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", script]
+        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+    assert (folder.parent / "summary").read_text(encoding="utf-8").startswith("### octoc report: checkout\n")
+    calls = (folder.parent / "calls").read_text(encoding="utf-8")
+    assert call in calls
+    assert "<!-- octoc report -->\n### octoc report: checkout\n" in calls
+    assert calls.count("body=@") == 1
 
 
 def test_the_settings_of_the_page_are_sound(tmp_path: Path) -> None:

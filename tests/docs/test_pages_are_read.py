@@ -43,6 +43,7 @@ READERS: Mapping[str, str] = {
     "openai-agents.md": "plugins/octoc-openai-agents/tests/test_openai_agents.py",
     "pins.md": "tests/docs/test_session_pages.py",
     "pydantic-ai.md": "plugins/octoc-pydantic-ai/tests/test_pydantic_ai.py",
+    "report.md": "tests/docs/test_ci.py",
     "rest.md": "tests/docs/test_rest_page.py",
     "routing.md": "tests/docs/test_routing_page.py",
     "runtime.md": "tests/docs/test_runtime_page.py",

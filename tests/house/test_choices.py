@@ -27,6 +27,7 @@ OPEN = {
     "NearFile.kind": "plugins add kinds of files",
     "ContentPart.type": "a later revision of MCP may add some",
     "Dialect.kind": "plugins add kinds of files",
+    "GraphServer.transport": "plugins add kinds of transports",
     "McpTransport.kind": "plugins add kinds of transports",
     "Package.registry": "a snapshot may name any",
     "RestResponse.kind": "a media type",

@@ -52,6 +52,7 @@ LAYER_OF = {
     "adapters": "adapters",
     "evaluation": "evaluation",
     "compiler": "compiler",
+    "report": "report",
     "cli": "cli",
     "__main__": "cli",
     "testing": "testing",
@@ -64,8 +65,11 @@ BELOW: dict[str, frozenset[str]] = {
     "adapters": frozenset({"base", "shared", "plugin", "runtime"}),
     "compiler": frozenset({"base", "shared", "plugin"}),
     "evaluation": frozenset({"base", "shared", "plugin", "runtime"}),
-    "cli": frozenset({"base", "shared", "plugin", "runtime", "evaluation", "compiler"}),
-    "testing": frozenset({"base", "shared", "plugin", "runtime", "adapters", "evaluation", "compiler", "cli"}),
+    "report": frozenset({"base", "shared", "plugin", "runtime", "evaluation", "compiler"}),
+    "cli": frozenset({"base", "shared", "plugin", "runtime", "evaluation", "compiler", "report"}),
+    "testing": frozenset(
+        {"base", "shared", "plugin", "runtime", "adapters", "evaluation", "compiler", "report", "cli"}
+    ),
     # A distribution of plugins/. It may also use the command line's toolkit, but neither octoc.testing nor another
     # plugin.
     "distribution": frozenset({"base", "shared", "plugin", "runtime", "adapters", "compiler"}),
@@ -93,8 +97,8 @@ THIRD_PARTY = {
         loading=frozenset({"routing", "search", "compiler", "distribution"}),
         running=frozenset({"bundle", "plugin", "runtime", "cli"}),
     ),
-    "jinja2": Allowed(loading=frozenset({"octoc_dashboard"})),
-    "markupsafe": Allowed(loading=frozenset({"octoc_dashboard"})),
+    "jinja2": Allowed(loading=frozenset({"octoc_dashboard", "report"})),
+    "markupsafe": Allowed(loading=frozenset({"octoc_dashboard", "report"})),
     "re2": Allowed(loading=frozenset({"compiler"}), running=frozenset({"gitignore", "linear_regex"})),
     "sklearn": COMPILER,
     "scipy": COMPILER,

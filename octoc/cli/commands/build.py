@@ -144,7 +144,7 @@ def _print_outcome(outcome: BuildOutcome, root: Path, *, locked: bool, err: bool
 
 def _print_tokens(outcome: BuildOutcome, *, err: bool) -> None:
     """Print the token costs of agents, highest first; plain text, because a build without work must not load rich."""
-    from octoc.cli.token_columns import AT_THE_START, title
+    from octoc.tokens import AT_THE_START, start_title
 
     agents = sorted(outcome.tokens.agents, key=lambda one: (-one.start_tokens, one.agent))
     rows = [
@@ -159,7 +159,7 @@ def _print_tokens(outcome: BuildOutcome, *, err: bool) -> None:
         for one in agents
     ]
     if rows:
-        click.echo(title(one.counter for one in agents), err=err)
+        click.echo(start_title(one.counter for one in agents), err=err)
     _print_rows(("agent", *AT_THE_START, "deferred tools"), rows, err=err)
     known = [one for one in outcome.tokens.capabilities if one.tools]
     known.sort(key=lambda one: (-one.tokens, one.capability))

@@ -299,8 +299,7 @@ def _id(runtime: Runtime, index: int) -> str:
 
 def _print(found: dict[str, Any]) -> None:
     from octoc.cli.tables import one_line, print_table
-    from octoc.cli.token_columns import AT_THE_START
-    from octoc.cli.token_columns import title as token_title
+    from octoc.tokens import AT_THE_START, start_title
 
     columns: dict[str, tuple[tuple[str, ...], Callable[[dict[str, Any]], tuple[str | int, ...]]]] = {
         "capabilities": (
@@ -343,7 +342,7 @@ def _print(found: dict[str, Any]) -> None:
         entries, title = found[section], {"routing": "needs that routing learned from"}.get(section, section)
         if section == "tokens":
             entries = entries["agents"]
-            title = token_title(entry["counter"] for entry in entries)
+            title = start_title(entry["counter"] for entry in entries)
         names, row = columns[section]
         if section == "skills" and not any("why" in entry for entry in entries):  # known for one agent only
             names, row = ("skill", "description"), lambda e: (e["name"], one_line(e["description"]))

@@ -152,7 +152,7 @@ def _run_fixtures(root: Path, files: tuple[Path, ...], options: _Options, *, may
     results = evaluate_bundle(target, root, fixtures, options.trust)
     from octoc.evaluation.recorded import LOCK_NAME
 
-    limits = {} if is_part else {k: v for k, v in attrs.asdict(loaded.settings.test).items() if v is not None}
+    limits = {} if is_part else loaded.limits
     report = report_against(root / LOCK_NAME, results, record=options.record, is_part=is_part, limits=limits)
     return _Tested(report=report, is_unsound=is_unsound)
 

@@ -34,6 +34,11 @@ from octoc.diagnostics.rules.lock import (
     LOCK_NEWER,
     LOCK_NOT_WRITTEN,
     LOCK_UNREADABLE,
+    STALE_BUNDLE,
+    STALE_ENCODER,
+    STALE_GATE,
+    STALE_PLUGIN,
+    STALE_SEARCH,
 )
 from octoc.diagnostics.rules.plugin import PLUGIN_BROKEN, PLUGIN_MISSING
 from octoc.installation import TOOL_PLUGINS, install_command
@@ -41,6 +46,9 @@ from octoc.installation import TOOL_PLUGINS, install_command
 # Many times what a workspace of a thousand servers has.
 _MAX_BYTES = 64 * 1024 * 1024
 _UPDATE = "run `octoc build`, review what changes in `octoc.lock`, and commit it"
+
+_BY_ENCODER = frozenset({STALE_ENCODER, STALE_GATE, STALE_SEARCH, STALE_PLUGIN, STALE_BUNDLE})
+"""Changes that only mean that the encoder is missing here."""
 
 
 class _UnusableLockError(Exception):  # tells the stage that the reason was reported
@@ -50,9 +58,9 @@ class _UnusableLockError(Exception):  # tells the stage that the reason was repo
 def lock(build: Build, context: Context) -> Build:
     """Write `octoc.lock` where it differs from what was built, and fill `locked` with what changed.
 
-    With `context.locked` nothing is written, and each difference is an error. With `context.frozen` the lock must be
-    there, and is neither compared nor written. A folder without an `octoc.toml` gets no
-    lock. Where errors withhold the bundle, the old lock stays, too: it describes the old bundle.
+    With `context.previews` nothing is written. With `context.locked` neither, and each difference is an error. With
+    `context.frozen` the lock must be there, and is neither compared nor written. A folder without an `octoc.toml` gets
+    no lock. Where errors withhold the bundle, the old lock stays, too: it describes the old bundle.
     """
     plugins = _plugins(build.settings, context)
     parts = assemble(
@@ -90,9 +98,13 @@ def _locked(build: Build, content: LockContent, locked: Locked, context: Context
             return attrs.evolve(locked, is_stale=True)
         _report_stale(found, context)
         return attrs.evolve(locked, is_stale=bool(found))
+    if context.previews and has_failed(context):
+        found = tuple(change for change in found if change.rule not in _BY_ENCODER)
     said = tuple(change.text for change in found)
     if not path.is_file():
         said = ("it is new",)
+    if context.previews:
+        return attrs.evolve(locked, changes=said)
     keeps_newer = old is not None and not found and is_of_newer_revision(old)
     if keeps_newer or is_withheld(build, context) or not _write(path, locked.text, context):
         said = ()

@@ -34,6 +34,11 @@ class AgentTokens:
     deferred_tokens: int
     largest: tuple[tuple[str, int], ...] = ()
 
+    @property
+    def bound_tokens(self) -> int:
+        """The tokens at the start without octoc: of its own system prompt and all its tools, direct and deferred."""
+        return self.prompt_tokens + self.direct_tokens - self.own_tokens + self.deferred_tokens
+
 
 @attrs.frozen(kw_only=True)
 class CapabilityTokens:

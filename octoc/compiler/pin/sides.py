@@ -24,17 +24,22 @@ class SideError(Exception):
 
 def side_of_lock(path: Path, name: str) -> Side:
     """Return what a lock says, with the snapshots beside it that it pins. Raises: SideError."""
-
-    def snapshot(file: str) -> bytes | None:
-        try:
-            return regular_bytes(path.parent / FOLDER / file)
-        except OSError:
-            return None
-
     try:
         data = regular_bytes(path)
     except OSError as error:
         raise SideError(f"`{name}` cannot be read: {error.strerror or error}") from None
+    return side_of_data(data, path.parent, name)
+
+
+def side_of_data(data: bytes, folder: Path, name: str) -> Side:
+    """Return what the bytes of a lock say, with the snapshots in `folder` that it pins. Raises: SideError."""
+
+    def snapshot(file: str) -> bytes | None:
+        try:
+            return regular_bytes(folder / FOLDER / file)
+        except OSError:
+            return None
+
     return _side(data, snapshot, name)
 
 

@@ -79,6 +79,13 @@ def scope_of(build: Build, agent: str) -> ScopeReport:
     return _scope(build, agent, _limits(build))
 
 
+def scopes_of_agents(build: Build) -> Iterator[ScopeReport]:
+    """Yield the scope of each agent, in the order of the registries."""
+    limits = _limits(build)
+    for agent in build.scoped.registries:
+        yield _scope(build, agent, limits)
+
+
 def _scope(build: Build, agent: str, limits: CeilingScopes) -> ScopeReport:
     registry = build.scoped.registries[agent]
     scopes = limits.scopes

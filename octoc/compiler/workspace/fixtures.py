@@ -43,6 +43,11 @@ class Loaded:
         return not any(source.messages or source.queries for source in self.sources) and not self.diagnostics
 
     @property
+    def limits(self) -> dict[str, float]:
+        """The shares that the workspace asks for, by their keys in octoc.toml."""
+        return {key: value for key, value in attrs.asdict(self.settings.test).items() if value is not None}
+
+    @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         return self.context.sink.diagnostics
 

@@ -9,7 +9,7 @@ from octoc.diagnostics.render.concise import render_concise
 from octoc.diagnostics.render.full import ReadLine, render_full
 from octoc.diagnostics.render.json import as_object, render_json
 from octoc.diagnostics.render.style import Paint, ansi, plain
-from octoc.diagnostics.render.summary import summary
+from octoc.diagnostics.render.summary import severity_counts, summary
 from octoc.diagnostics.render.text import escape, wrapped
 
 FORMATS = ("full", "concise", "json", "sarif", "github", "junit")
@@ -25,6 +25,7 @@ __all__ = [
     "render_concise",
     "render_full",
     "render_json",
+    "severity_counts",
     "summary",
     "wrapped",
 ]

@@ -11,6 +11,11 @@ from octoc.diagnostics.render.concise import FIXABLE
 from octoc.diagnostics.rule import Severity
 
 
+def severity_counts(diagnostics: Iterable[Diagnostic]) -> Counter[Severity]:
+    """Return the number of findings of each severity; infos that say the same count once."""
+    return Counter(diagnostic.severity for diagnostic in folded(diagnostics, most=Severity.INFO))
+
+
 def summary(diagnostics: Iterable[Diagnostic], *, infos_shown: bool, places_shown: bool = True) -> str:
     """Return for example `2 errors, 1 warning, 12 infos (--verbose shows infos)`, and a line that counts fixes.
 
@@ -20,7 +25,7 @@ def summary(diagnostics: Iterable[Diagnostic], *, infos_shown: bool, places_show
         places_shown: whether each error and warning is shown by itself; infos that say the same count once.
     """
     found = list(diagnostics)
-    counts = Counter(diagnostic.severity for diagnostic in folded(found, most=Severity.INFO))
+    counts = severity_counts(found)
     if not counts:
         return "no problems found"
     sound = ["no problems found"] * (max(counts) == Severity.INFO)
