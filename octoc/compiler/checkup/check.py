@@ -101,7 +101,9 @@ def check_target(
         home: the user's folder, whose files the check then reads, too; nothing is then remembered.
     """
     cache = Cache(workspace_cache(target.root) if use_cache and not overlay else None)
-    loaded = load_workspace(target.root, cache=cache, progress=progress, plugins=plugins, overlay=overlay)
+    # What was read to see whether anything changed is not read again.
+    contents = dict(overlay)
+    loaded = load_workspace(target.root, cache=cache, progress=progress, plugins=plugins, overlay=contents)
     loaded = attrs.evolve(
         loaded, context=attrs.evolve(loaded.context, environment=environment, user=_user(home, target))
     )
@@ -117,7 +119,7 @@ def check_target(
     )
     is_remembered = together and use_cache and not overlay and not depends_on_others
     is_alone = target.folder is not None and is_of_claude(target.root, loaded.context.file_kinds.hidden_folders)
-    key = _key(target, together, before, loaded.context, is_alone=is_alone) if is_remembered else ""
+    key = _key(target, together, before, loaded.context, contents, is_alone=is_alone) if is_remembered else ""
     known = recall(cache, key, kind=_KIND) if key else None
     if known is not None:
         return CheckOutcome(diagnostics=known.diagnostics, read=read, workspaces=workspaces, unchanged=True)
@@ -195,6 +197,7 @@ def _key(
     together: tuple[Discovered, ...],
     before: tuple[Diagnostic, ...],
     context: Context,
+    contents: dict[str, bytes],
     *,
     is_alone: bool,
 ) -> str:
@@ -210,7 +213,9 @@ def _key(
         "environment": None if context.environment is None else sorted(context.environment.names.items()),
     }
     versions = {"python": sys.version, "installed": _installed()}
-    return cache_key([build_key(each, input_digests(each), versions=versions, options=options) for each in together])
+    return cache_key(
+        [build_key(each, input_digests(each, contents), versions=versions, options=options) for each in together]
+    )
 
 
 def _digest(path: Path) -> str:

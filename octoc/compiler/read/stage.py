@@ -21,6 +21,9 @@ from octoc.compiler.workspace.paths import file_at
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.plugin.file_kinds import Converted, FileKind, Syntax, load_function
 
+_MOST_KEPT = 65_536
+"""Most bytes of a file that is kept between the look for changes and the reading of its values."""
+
 
 def read(build: Build, context: Context) -> Build:
     """Read every file, and fill `documents` in the order of discovery. Report one that cannot be read."""
@@ -86,8 +89,13 @@ def _report_tokens(file: FoundFile, text: str, sink: DiagnosticSink) -> None:
         report_known_tokens(file.display, text, sink)
 
 
-def input_digests(discovered: Discovered) -> dict[str, str]:
-    """Return what `read` would return as its digests, without reading any value: enough to see that nothing changed."""
+def input_digests(discovered: Discovered, contents: dict[str, bytes] | None = None) -> dict[str, str]:
+    """Return what `read` would return as its digests, without reading any value: enough to see that nothing changed.
+
+    Args:
+        contents: gets the bytes of each file by its display path, so that the stages need not open it again; large
+            files are left out.
+    """
     unheard = DiagnosticSink()
     digests = _link_digests(discovered)
     limits = discovered.settings.limits
@@ -98,6 +106,8 @@ def input_digests(discovered: Discovered) -> dict[str, str]:
         data = load_bytes(path, display, limit, unheard)
         if data is not None:
             digests[display] = hashlib.sha256(data).hexdigest()
+            if contents is not None and len(data) <= _MOST_KEPT:
+                contents.setdefault(display, data)
     digests |= attached_digests(discovered, digests, unheard)
     return dict(sorted(digests.items()))
 

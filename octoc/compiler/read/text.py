@@ -162,7 +162,7 @@ def text_reader(root: Path, overlay: Mapping[str, bytes] | None = None) -> Calla
         root: the workspace's folder; display paths are relative to it, or absolute.
         overlay: display path -> bytes that are read instead of what is on disk.
     """
-    instead = overlay or {}
+    instead = {} if overlay is None else overlay
 
     @cache  # a file's findings need it for their places and for its suppressions
     def read_text(display: str) -> str | None:

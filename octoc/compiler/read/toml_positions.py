@@ -21,6 +21,7 @@ def toml_positions(text: str) -> Positions:
 
 
 KEY_ROOT: KeyPath = ()
+_OF_LINES = ('"""', "'''")
 
 
 class _Walk:
@@ -109,22 +110,32 @@ class _Walk:
         self.defined.add(path)
 
     def value(self, node: tree_sitter.Node, path: KeyPath) -> Node:
-        made = Node(value=(node.start_byte, node.end_byte))
         kind = node.type
         if kind == "string":
-            made.style = _style(node)
-        elif len(path) > 2 * MAX_DEPTH:
+            return self.string(node)
+        made = Node(value=(node.start_byte, node.end_byte))
+        if len(path) > 2 * MAX_DEPTH:
             return made
-        elif kind == "array":
+        if kind == "array":
             made.anchor = (made.value[0], made.value[0] + 1)
             elements = [child for child in node.named_children if child.type != "comment"]
-            made.children = {index: self.value(child, (*path, index)) for index, child in enumerate(elements)}
+            # Most elements are texts, which have nothing inside and so need no path.
+            made.children = {
+                index: self.string(child) if child.type == "string" else self.value(child, (*path, index))
+                for index, child in enumerate(elements)
+            }
         elif kind == "inline_table":
             made.anchor = made.value
             for child in node.named_children:
                 if child.type == "pair":
                     self.pair(child, made, path)
         return made
+
+    def string(self, node: tree_sitter.Node) -> Node:
+        start = node.start_byte
+        opening = self.text[start : start + 3]
+        style = "escaped" if opening[:1] == '"' else "literal"
+        return Node(value=(start, node.end_byte), style=f"{style}-lines" if opening in _OF_LINES else style)
 
     def keys(self, node: tree_sitter.Node) -> Iterator[tuple[str, tuple[int, int]]]:
         """Yield each part of a dotted key: its name and its range."""
@@ -152,8 +163,3 @@ def _unquoted(written: str) -> str:
         return next(iter(tomllib.loads(f"{written} = 0")))
     except ValueError:
         return written.strip("\"'")
-
-
-def _style(node: tree_sitter.Node) -> str:
-    opening = node.children[0].type if node.children else '"'
-    return {'"': "escaped", '"""': "escaped-lines", "'": "literal"}.get(opening, "literal-lines")

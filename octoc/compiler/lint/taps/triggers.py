@@ -111,10 +111,11 @@ def near_sets(sets: Iterable[frozenset[str]]) -> dict[frozenset[str], list[tuple
     shared_of, all_of = SIMILARITY.as_integer_ratio()  # whole numbers, because `Fraction` takes ten times as long
     near = {words: [(1.0, words)] for words in sets if words}
     frequency = Counter(word for words in near for word in words)
+    rarity = {word: rank for rank, word in enumerate(sorted(frequency, key=lambda word: (frequency[word], word)))}
     index: dict[str, list[frozenset[str]]] = {}
     # The shorter of two sets comes first, so that fewer of its words need to be in the index.
-    for words in sorted(near, key=lambda words: (len(words), sorted(words))):
-        rare_first = sorted(words, key=lambda word: (frequency[word], word))
+    for words in sorted(near, key=len):
+        rare_first = sorted(words, key=rarity.__getitem__)
         size = len(words)
         probed = rare_first[: size - _ceil(shared_of * size, all_of) + 1]
         for other in dict.fromkeys(other for word in probed for other in index.get(word, ())):
