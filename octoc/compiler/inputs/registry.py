@@ -23,6 +23,7 @@ from octoc.compiler.inputs.mcp.amazon_q import AMAZON_Q
 from octoc.compiler.inputs.mcp.amp import AMP
 from octoc.compiler.inputs.mcp.antigravity import ANTIGRAVITY
 from octoc.compiler.inputs.mcp.apm import APM
+from octoc.compiler.inputs.mcp.augment import AUGMENT
 from octoc.compiler.inputs.mcp.claude import CLAUDE, CLAUDE_MANAGED, CLAUDE_UNREAD
 from octoc.compiler.inputs.mcp.claude_desktop import CLAUDE_DESKTOP
 from octoc.compiler.inputs.mcp.claude_plugin import OTHER_PLUGIN, PLUGIN, PLUGIN_MANIFEST
@@ -92,7 +93,7 @@ DIALECTS = (
     *(CODEX, OPENCODE, GEMINI, ZED, KIRO, AMAZON_Q, JUNIE, ROO, CLINE, TRAE, WINDSURF, FACTORY, COPILOT),
     *(LIBRECHAT, MCP_AGENT, GOOSE, GOOSE_RECIPE, CONTINUE, CONTINUE_JSON, APM, CRUSH, AMP, CODEX_PLUGIN),
     *(DOCKER, DOCKER_REGISTRY, MCP_AGENT_SECRETS, QWEN, TABNINE, IFLOW, KILO, KILO_LEGACY, ANTIGRAVITY, VIBE),
-    *(CLAUDE_MANAGED, PLUGIN, OTHER_PLUGIN, PLUGIN_MANIFEST, UNNAMED),
+    *(AUGMENT, CLAUDE_MANAGED, PLUGIN, OTHER_PLUGIN, PLUGIN_MANIFEST, UNNAMED),
     *CLIENT_AGENTS,
     *SERVERS_OF_AGENTS,
     *(CODEX_SETTINGS, OPENCODE_SETTINGS, GEMINI_SETTINGS, LIBRECHAT_SETTINGS, CRUSH_SETTINGS),

@@ -107,6 +107,8 @@ CLIENTS: Mapping[str, ClientForm] = {
     ),
     "crush": ClientForm(title="Crush", servers="mcp", kinds=("stdio", "http"), variable="$NAME"),
     "amp": ClientForm(title="Amp", servers="amp.mcpServers"),
+    # No source that describes Augment's file names references.
+    "augment": ClientForm(title="Augment", variable=""),
     "qwen": ClientForm(title="Qwen Code", keys={"url": "httpUrl"}),
     "tabnine": ClientForm(title="Tabnine", keys={"url": "httpUrl"}),
     "iflow": ClientForm(title="iFlow CLI", keys={"url": "httpUrl"}),

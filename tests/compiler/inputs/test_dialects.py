@@ -60,6 +60,7 @@ class AcmePlugin:
         ("mcp", "/p/.factory/mcp.json", "factory", "/p"),
         ("mcp", "/p/.qwen/settings.json", "qwen", "/p"),
         ("mcp", "/p/.tabnine/agent/settings.json", "tabnine", "/p"),
+        ("mcp", "/p/.augment/settings.local.json", "augment", "/p"),
         ("mcp", "/p/.iflow/settings.json", "iflow", "/p"),
         ("client-agent", "/p/.kilo/agents/look.md", "kilo", "/p"),
         ("client-agent", "/p/.qwen/agents/look.md", "qwen", "/p"),

@@ -116,6 +116,13 @@ CRUSH = {
     },
 }
 AMP = {"amp.mcpServers": {"time": {"command": "uvx", "args": ["mcp-server-time==2026.10.19"], "includeTools": ["get"]}}}
+AUGMENT = {
+    "toolPermissions": [{"toolName": "save-file", "permission": {"type": "deny"}}],
+    "mcpServers": {
+        "time": {"type": "stdio", "command": "uvx", "args": ["mcp-server-time==2026.10.19"]},
+        "docs": {"url": "https://docs.example/mcp"},
+    },
+}
 PLUGIN = {"name": "ours", "mcpServers": {"docs": {"type": "http", "url": "https://docs.example/mcp"}}}
 CASES: list[tuple[str, str, dict[str, Any]]] = [
     (
@@ -163,6 +170,7 @@ CASES: list[tuple[str, str, dict[str, Any]]] = [
         },
     ),
     (".amp/settings.json", json.dumps(AMP), {"time": {**TIME, "include": ("get",)}}),
+    (".augment/settings.json", json.dumps(AUGMENT), {"time": TIME, "docs": DOCS}),
     (".codex-plugin/plugin.json", json.dumps(PLUGIN), {"docs": DOCS}),
 ]
 
