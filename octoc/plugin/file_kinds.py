@@ -138,6 +138,7 @@ class Dialect:
         takes_plain_references: the client replaces `${NAME}`.
         takes_prefixed_references: the client replaces `${env:NAME}`.
         takes_numbers: the client takes numbers as values of `env`.
+        takes_null: the client takes a key of a server or an agent whose value is null as absent.
         takes_doubled_keys: the client takes YAML with a key twice, and uses the last.
         declares_inputs: an `${input:ID}` needs an entry in the file's `inputs`.
         reserved_names: names of servers that the client keeps for itself, and skips.
@@ -193,6 +194,7 @@ class Dialect:
     takes_plain_references: bool = True
     takes_prefixed_references: bool = True
     takes_numbers: bool = False
+    takes_null: bool = False
     takes_doubled_keys: bool = False
     declares_inputs: bool = False
     reserved_names: frozenset[str] = frozenset()

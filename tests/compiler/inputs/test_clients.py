@@ -276,12 +276,13 @@ def test_what_editors_take_is_no_finding(path: str, key: str, tmp_path: Path) ->
         (".windsurf/mcp_config.json", {"serverUrl": "https://docs.example/mcp", "headers": {"A": "${file:/run/a}"}}),
         (".trae/mcp.json", {"url": "https://docs.example/mcp", "headers": {"A": "b"}}),
         (".amp/settings.json", {"url": "https://docs.example/mcp", "includeTools": ["a*"]}),
+        ("crush.json", {"type": "stdio", "command": "x", "args": None, "env": None}),
         (".roo/mcp.json", {"type": "streamable-http", "url": "https://docs.example/mcp", "alwaysAllow": ["a"]}),
     ],
 )
 def test_what_a_client_documents_is_no_finding(path: str, entry: dict[str, Any], tmp_path: Path) -> None:
     """Each form that a client's documentation shows passes without a finding."""
-    key = "amp.mcpServers" if path.startswith(".amp") else "mcpServers"
+    key = {".amp/settings.json": "amp.mcpServers", "crush.json": "mcp"}.get(path, "mcpServers")
     assert findings(tmp_path, path, json.dumps({key: {"docs": entry}})) == []
 
 

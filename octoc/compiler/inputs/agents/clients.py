@@ -48,7 +48,6 @@ class AgentDialect(Dialect):
         skipped: names of files in the folders that the client does not read, as patterns.
         wants: the keys without which the client leaves out an agent that its settings do not name.
         files: keys whose `file://` address is a path relative to the agent's file.
-        takes_null: the client takes a key whose value is null as absent.
         bare: what the client does with Markdown without front matter: it refuses the file, skips it as prose, or takes
             it as an agent without a description.
     """
@@ -65,7 +64,6 @@ class AgentDialect(Dialect):
     skipped: tuple[str, ...] = ()
     wants: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
-    takes_null: bool = False
     bare: Literal["refused", "prose", "agent"] = "agent"
 
     @property

@@ -100,7 +100,8 @@ def convert_servers(values: Mapping[str, Any], dialect: Dialect) -> Converted:
     if not isinstance(servers, Mapping):
         return Converted(values={**kept, SERVERS: servers}, moved=moved)
     converted: dict[str, Any] = {}
-    for written, fields in servers.items():
+    for written, each in servers.items():
+        fields = _present(each) if dialect.takes_null else each
         name, step = _name(str(written), servers), steps.get(written, written)
         moved |= {} if name == step else {(SERVERS, name): (*at, step)}
         if not isinstance(fields, Mapping):
@@ -179,6 +180,10 @@ def _name(written: str, servers: Mapping[str, Any]) -> str:
     last = written.rstrip("/").rpartition("/")[2]
     is_free = last not in servers and [name.rstrip("/").rpartition("/")[2] for name in servers].count(last) == 1
     return last if last and is_free else written.replace("/", "-")
+
+
+def _present(fields: Any) -> Any:
+    return {key: value for key, value in fields.items() if value is not None} if isinstance(fields, Mapping) else fields
 
 
 def _spelling(fields: Mapping[str, Any], dialect: Dialect) -> str:

@@ -1,6 +1,7 @@
 """Crush's `crush.json`: servers in `mcp`, time limits in seconds. Seen in the source of August 2026.
 
-Crush refuses a server without `type`. Its values are expanded as in a shell.
+Crush refuses a server without `type`, and takes null as absent, as Go's `encoding/json` does. Its values are expanded
+as in a shell.
 """
 
 from octoc.compiler.inputs.mcp.convert import ServerDraft, timeout_in_seconds
@@ -24,6 +25,7 @@ CRUSH = Dialect(
     server_list="mcp",
     infers_transport=True,
     is_lenient=True,
+    takes_null=True,
     fields=frozenset({"type", "command", "args", "env", "url", "headers", "disabled", "timeout"}),
     requires={"": ("type",)},
     renames={"enabled_tools": "include_tools", "disabled_tools": "exclude_tools"},

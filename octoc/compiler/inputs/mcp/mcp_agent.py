@@ -1,6 +1,7 @@
 """mcp-agent's `mcp_agent.config.yaml`: servers in `mcp.servers`. Seen in the source of version 0.2.6.
 
-A `transport` that is left out is `stdio`. The file has no references: `mcp_agent.secrets.yaml` is merged over it.
+A `transport` that is left out is `stdio`; most keys may be null. The file has no references: `mcp_agent.secrets.yaml`
+is merged over it.
 """
 
 import attrs
@@ -37,6 +38,7 @@ MCP_AGENT = Dialect(
     infers_transport=True,
     is_lenient=True,
     takes_numbers=True,
+    takes_null=True,
     takes_doubled_keys=True,
     requires={"url": ("transport",)},
     renames={"allowed_tools": "include_tools"},
