@@ -21,7 +21,7 @@ def command_pages() -> Iterator[Page]:
     Raises: LookupError when a command's plugin is not installed.
     """
     yield Page(f"{_FOLDER}/index.md", _overview())
-    parent = click.Context(root, info_name="octoc")
+    parent = click.Context(root, info_name="octoc", **root.context_settings)
     for name in (name for commands in GROUPS.values() for name in commands):
         command = root.get_command(parent, name)
         if command is None:
