@@ -54,7 +54,8 @@ def _sections(command: click.Command, context: click.Context, level: int) -> Ite
     yield f"```text\n{usage}\n```\n"
     for paragraph in re.split(r"\n\s*\n", inspect.cleandoc(command.help or "")):
         yield f"{_paragraph(paragraph)}\n"
-    rows = [record for one in command.get_params(context) if (record := one.get_help_record(context)) is not None]
+    options = [one for one in command.get_params(context) if isinstance(one, click.Option)]
+    rows = [record for one in options if (record := one.get_help_record(context)) is not None]
     yield table(("option", "what it does"), [(f"`{flag}`".replace("|", "\\|"), plain(line)) for flag, line in rows])
     if isinstance(command, click.Group):
         for name in command.list_commands(context):

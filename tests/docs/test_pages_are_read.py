@@ -44,6 +44,7 @@ READERS: Mapping[str, str] = {
     "pins.md": "tests/docs/test_session_pages.py",
     "pydantic-ai.md": "plugins/octoc-pydantic-ai/tests/test_pydantic_ai.py",
     "report.md": "tests/docs/test_ci.py",
+    "replicas.md": "tests/docs/test_serve_page.py",
     "rest.md": "tests/docs/test_rest_page.py",
     "routing.md": "tests/docs/test_routing_page.py",
     "runtime.md": "tests/docs/test_runtime_page.py",
@@ -118,7 +119,9 @@ def test_each_page_with_examples_has_a_test() -> None:
 def test_the_test_reads_the_page(page: str) -> None:
     """The named test exists, and names the page's file."""
     source = (ROOT / READERS[page]).read_text(encoding="utf-8")
-    assert re.search(rf"\b{re.escape(Path(page).stem)}\b", source)
+    assert re.search(rf"[\"/]{re.escape(Path(page).stem)}(\.md)?[\"'`]", source), (
+        "the test does not name the page's file"
+    )
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -82,3 +82,16 @@ def test_the_limits_in_the_table_are_those_that_hold() -> None:
         assert getattr(importlib.import_module(f"octoc_serve.{module}"), constant) == int(size) * unit
     (size,) = re.findall(r"\| a message \| (\d+) MiB", PAGE)
     assert attrs.fields(GatewaySettings).max_body_bytes.default == int(size) * 1024 * 1024
+
+
+def test_replicas_start_with_the_options_of_their_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The gateway takes the options of docs/replicas.md; with `--print-config` it stops before it needs the store."""
+    workspace = WorkspaceBuilder(tmp_path / "ws")
+    assert workspace.build().bundle is not None
+    monkeypatch.chdir(workspace.root)
+    text = (Path(__file__).resolve().parents[2] / "docs" / "replicas.md").read_text(encoding="utf-8")
+    lines = [line for line in re.findall(r"^octoc serve .*$", text, re.MULTILINE) if "--store" in line]
+    assert len(lines) == 2
+    for line in lines:
+        done = CliRunner().invoke(cli, [*line.split()[1:], "--print-config", "claude"])
+        assert done.exit_code == 0, done.output
