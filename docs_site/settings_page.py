@@ -69,9 +69,18 @@ def _section(name: str, written: Mapping[str, Any], schema: dict[str, Any]) -> t
     whole = {key: {**_target(written, root)[0], **written} for key, written in one.get("properties", {}).items()}
     return f"`{heading}`", {
         **one,
-        "properties": {key: _without_ref(written) for key, written in whole.items()},
+        "properties": {key: _opened(_without_ref(written), root) for key, written in whole.items()},
         "$defs": root.get("$defs", {}),
     }
+
+
+def _opened(one: dict[str, Any], root: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a table whose keys users choose as one that has the key `NAME`."""
+    below = one.get("additionalProperties")
+    if "properties" in one or not isinstance(below, dict):
+        return one
+    entry, _ = _target(below, root)
+    return {**one, "properties": {"NAME": entry}} if "properties" in entry else one
 
 
 def _without_ref(written: Mapping[str, Any]) -> dict[str, Any]:

@@ -67,33 +67,6 @@ def test_the_minute_finds_and_calls(minute: dict[str, Any]) -> None:
     assert "21:00" in outputs["call"]
 
 
-def test_the_commands_for_ci_work(minute: dict[str, Any]) -> None:
-    """Every command of "In CI" succeeds in the same folder, which has nothing to complain about."""
-    for line in blocks("In CI")["sh"][0].splitlines():
-        done = run(line, minute["folder"])
-        assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
-
-
-def test_the_readmes_workspace_routes(tmp_path: Path) -> None:
-    """The workspace of "Capabilities" fits the `.mcp.json`, its question activates `time`, its fixtures pass."""
-    found = blocks("Capabilities")
-    tmp_path.joinpath(".mcp.json").write_text(blocks("60 seconds")["json"][0], encoding="utf-8")
-    tmp_path.joinpath("octoc.toml").write_text(found["toml"][0], encoding="utf-8")
-    done = run("octoc check --fail-on warning", tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
-    done = run(found["sh"][0].strip(), tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "decision: time" in done.stdout
-    tmp_path.joinpath("routing").mkdir()
-    tmp_path.joinpath("routing/office.toml").write_text(found["toml"][1], encoding="utf-8")
-    for line in found["sh"][1].splitlines():
-        done = run(line, tmp_path)
-        assert done.returncode == 0, done.stdout + done.stderr
-    figures = run("octoc test", tmp_path).stdout
-    assert re.search(r"right \(of messages that expect a capability\) +100\.0 % +1 of 1", figures)
-    assert re.search(r"abstention \(of messages that expect none\) +100\.0 % +1 of 1", figures)
-
-
 class Block(types.SimpleNamespace):
     """A content block as the SDK has it."""
 

@@ -95,3 +95,16 @@ def test_replicas_start_with_the_options_of_their_page(tmp_path: Path, monkeypat
     for line in lines:
         done = CliRunner().invoke(cli, [*line.split()[1:], "--print-config", "claude"])
         assert done.exit_code == 0, done.output
+
+
+def test_a_workspace_with_an_identity_provider_builds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The settings of docs/oidc.md have no finding, and its build writes a bundle; the gateway takes its options."""
+    monkeypatch.chdir(tmp_path)
+    text = (Path(__file__).resolve().parents[2] / "docs" / "oidc.md").read_text(encoding="utf-8")
+    (settings,) = re.findall(r"^```toml\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    tmp_path.joinpath("octoc.toml").write_text(settings, encoding="utf-8")
+    build, serve = re.findall(r"^octoc (.*)$", text, re.MULTILINE)
+    config = [*re.sub(r"--host \S+", "--host 127.0.0.1", serve).split(), "--print-config", "claude"]
+    for words in (["check", "--fail-on", "warning"], build.split(), config):
+        done = CliRunner().invoke(cli, words)
+        assert done.exit_code == 0, done.output

@@ -67,6 +67,7 @@ def test_each_setting_is_on_the_page(pages: Mapping[str, str]) -> None:
         assert [key for key in properties if f"| `{key}`" not in sections[name]] == []
     assert re.search(r"\| `max_active` \| integer \|[^|]*default `4` \|", sections["routing"])
     assert "| `timeout` | number |" in sections["servers"]
+    assert "| `oidc.NAME.issuer`, required |" in sections["serve"]
 
 
 def test_each_rule_has_a_page_at_its_address(pages: Mapping[str, str]) -> None:
