@@ -1,8 +1,9 @@
 """Routing over taps of 3 to 1,000 capabilities of several fields of work, by kind of message and length.
 
 `python -m benchmarks.routing_fields` takes the fields that routing is developed with, `--unseen` those that are for
-measuring alone. Writers of messages saw the title of each capability and one sentence, never its triggers.
-Each tap contains the smaller ones of its order; the capabilities of the hard messages come first.
+measuring alone; `--encoder NAME` takes another encoder than the default one. Writers of messages saw the title of each
+capability and one sentence, never its triggers. Each tap contains the smaller ones of its order; the capabilities of
+the hard messages come first.
 """
 
 from __future__ import annotations
@@ -126,7 +127,7 @@ def main() -> None:
     fields = UNSEEN if "--unseen" in sys.argv[1:] else DEVELOP
     capabilities, messages = read(fields)
     fillers = [*read(DEVELOP)[0], *shipped_fillers()] if fields == UNSEEN else shipped_fillers()
-    embedder = remembering_encoder()
+    embedder = remembering_encoder(encoder_asked())
     print(f"{len(capabilities)} capabilities and {len(messages)} messages ({', '.join(fields)}); 95 % intervals")
     by_size: dict[int, dict[int, list[Outcome]]] = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -161,11 +162,17 @@ def main() -> None:
     print(f"{time.perf_counter() - start:.0f} s")
 
 
-def remembering_encoder() -> Remembering:
-    """Return the default encoder, which encodes each text once."""
-    inner = load_plugins(["embed-onnx"]).make_embedder(ENCODER, {})
+def encoder_asked() -> str:
+    """Return the encoder that the command line names, or else the default one."""
+    arguments = sys.argv[1:]
+    return arguments[arguments.index("--encoder") + 1] if "--encoder" in arguments else ENCODER
+
+
+def remembering_encoder(name: str = ENCODER) -> Remembering:
+    """Return an encoder of octoc-embed-onnx, which encodes each text once."""
+    inner = load_plugins(["embed-onnx"]).make_embedder(name, {})
     if inner is None:
-        sys.exit(f"the encoder `{ENCODER}` is not installed")
+        sys.exit(f"the encoder `{name}` is not installed")
     return Remembering(inner)
 
 
@@ -230,7 +237,8 @@ def built(root: Path, tap: Sequence[Capability], embedder: Embedder) -> LoadedBu
             encoding="utf-8",
         )
     root.joinpath("octoc.toml").write_text(
-        '[workspace]\nname = "b"\n\n[[taps]]\nname = "tap"\npath = "tap"\n', encoding="utf-8"
+        f'[workspace]\nname = "b"\n\n[[taps]]\nname = "tap"\npath = "tap"\n\n[routing]\nencoder = "{embedder.name}"\n',
+        encoding="utf-8",
     )
     outcome = build(root)
     if outcome.bundle is None:
@@ -247,11 +255,11 @@ def judged(loaded: LoadedBundle, messages: Sequence[Message]) -> list[Outcome]:
             continue
         routing = decide(loaded, message.text, names, before=message.before)
         best = tuple(itertools.islice(routing.scores, LIKELY))
-        outcomes.append(Outcome(_by_wording(message, loaded), routing.capability, best))
+        outcomes.append(Outcome(by_wording(message, loaded), routing.capability, best))
     return outcomes
 
 
-def _by_wording(message: Message, loaded: LoadedBundle) -> Message:
+def by_wording(message: Message, loaded: LoadedBundle) -> Message:
     """Return a hard message with the kind that tells whether it shares a content word with a trigger."""
     if message.kind != "hard":
         return message

@@ -29,7 +29,7 @@ FORMAT_REVISION = 5
 5: the way to the workspace, the folders that scripts of dependencies use, what agents may not have of servers
    without a snapshot, the capabilities that only the host activates, what servers may ask their callers,
    `Settings.kept`, which was `pinned`, tool groups, how far servers may differ from their pins, and the member
-   `offers.json`, and the identity providers of `octoc serve`.
+   `offers.json`, the identity providers of `octoc serve`, and further evidence of gates.
 """
 
 ALIGNMENT = 64

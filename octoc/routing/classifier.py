@@ -129,7 +129,7 @@ class Classifier:
         background = shares.item(-1)
         shares = shares[:-1]
         if self.nearby is not None and vector is not None and self.full is not None:
-            weighed = self.nearby.judge(intent, vector, names, shares)
+            weighed = self.nearby.judge(intent, vector, names, shares, self.asking(vector))
             shares, background = (shares, background) if weighed is None else weighed
         order = np.argsort(-shares, kind="stable")
         ranked = map(names.__getitem__, order.tolist())

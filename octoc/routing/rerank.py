@@ -15,7 +15,9 @@ import attrs
 import numpy as np
 from numpy.typing import NDArray
 
+from octoc.routing.evidence import Evidence
 from octoc.routing.scores import dots
+from octoc.search.words import STOP_WORDS
 
 Vector = NDArray[np.float32]
 Shares = NDArray[np.float64]
@@ -61,6 +63,9 @@ CLEAR = 1.0
 LEVEL = 3.0
 """A message that fits two capabilities about equally is for neither: if the first leads the second by less than
 `CLEAR`, the missing lead times `LEVEL` is subtracted from all log-odds. Chosen on the same messages."""
+
+WORDY = 12
+"""A longer text shares words with every capability by chance; nearly all requests of the benchmarks have fewer."""
 
 CONSTANTS = (PROBABILITY, OWN, BACKGROUND, MISSED, NAMED, SAID, SIZE)
 
@@ -115,6 +120,7 @@ class Reranker:
         names: beginning of a word -> its weight and the capabilities whose own texts have it.
         says: capability -> its triggers, each as beginnings of words.
         space: the space of the comparison; None compares vectors as they are.
+        evidence: further evidence; None in a gate that learned from needs, and in bundles of older versions.
     """
 
     vectors: Vector
@@ -124,8 +130,9 @@ class Reranker:
     names: Mapping[str, tuple[float, frozenset[str]]]
     says: Mapping[str, Sequence[Sequence[str]]]
     space: Space | None = None
+    evidence: Evidence | None = None
     _own: dict[str, dict[str, _Own]] = attrs.field(factory=dict, init=False, repr=False)
-    _memo: dict[str, dict[str, None]] = attrs.field(factory=dict, init=False, repr=False)
+    _memo: dict[str, dict[str, bool]] = attrs.field(factory=dict, init=False, repr=False)
 
     @classmethod
     def of(
@@ -139,7 +146,7 @@ class Reranker:
 
         Args:
             data: `starts`, a row per class, the background's and the missed needs'; `names`; `says`, per class its
-                triggers as places in the sorted `names`.
+                triggers as places in the sorted `names`; `evidence`, the fields of `Evidence`, if it is used.
 
         Raises: ValueError if they do not fit each other.
         """
@@ -165,10 +172,11 @@ class Reranker:
                 for name, triggers in zip(classes, data["says"], strict=True)
             },
             space=space,
+            evidence=Evidence(**data["evidence"]) if "evidence" in data else None,
         )
 
     def judge(
-        self, text: str, vector: Vector, names: Sequence[str], probabilities: Shares
+        self, text: str, vector: Vector, names: Sequence[str], probabilities: Shares, asks: float = 0.0
     ) -> tuple[Shares, float] | None:
         """Return the probability of each candidate, and that of no capability.
 
@@ -178,17 +186,20 @@ class Reranker:
         Args:
             names: the candidates.
             probabilities: those of the classifier, shape (len(names),).
+            asks: the log-odds that the message asks for something, 0 if unknown; only `evidence` counts it.
         """
         likeliest = np.argsort(-probabilities, kind="stable")[:LIKELIEST].tolist()
         best = [place for place in likeliest if probabilities[place] > 0]
         if not best:
             return None
         highest = [probabilities.item(place) for place in best]
-        figures = self.features(text, vector, highest, [names[place] for place in best])
+        candidates = [names[place] for place in best]
+        figures = self.features(text, vector, highest, candidates)
         odds = [BIAS + math.fsum(map(operator.mul, CONSTANTS, one)) for one in figures]
         ahead = sorted(odds, reverse=True)
         level = max(0.0, CLEAR - (ahead[0] - ahead[1])) if len(ahead) > 1 else 0.0
-        weighed = [_share(one - LEVEL * level) for one in odds]
+        further = self._further(text, candidates[odds.index(ahead[0])], asks)
+        weighed = [_share(one - LEVEL * level + further) for one in odds]
         # No other candidate gets more than the last of these.
         shares: Shares = np.minimum(probabilities, highest[-1]) / highest[-1] * min(weighed)
         for place, share in zip(best, weighed, strict=True):
@@ -226,20 +237,41 @@ class Reranker:
         """Return the largest share of a trigger, by weight of its words, that a text has with two words or more."""
         return self._of_words(self._known(text), capability)[1]
 
-    def _known(self, text: str) -> Collection[str]:
-        """Return the `stems` of a text that any capability has, in the same order in every process."""
+    def told(self, text: str, capability: str) -> float:
+        """Return the weight of all words of a text, function words aside, that the capability's own texts have.
+
+        Only words of any capability count. More than `WORDY` of them in a text weigh as much as so many.
+        """
+        known = [stem for stem, has_content in self._known(text).items() if has_content]
+        weights = (self.names[stem][0] for stem in known if capability in self.names[stem][1])
+        return math.fsum(weights) * min(1.0, WORDY / max(1, len(known)))
+
+    def _further(self, text: str, first: str, asks: float) -> float:
+        """Return the log-odds of `evidence` for the first candidate: all get them, so that the order stays."""
+        return 0.0 if self.evidence is None else self.evidence.odds(self.told(text, first), asks, len(self.rows))
+
+    def _known(self, text: str) -> Mapping[str, bool]:
+        """Return the `stems` of a text that any capability has, in the same order in every process.
+
+        Returns: the beginning of a word -> whether a word with it is more than a function word.
+        """
         memo = self._memo
-        words: dict[str, None] = {}
+        words: dict[str, bool] = {}
         for word in text.lower().split():
             cached = memo.get(word)
             if cached is None:
-                cached = dict.fromkeys(sorted(stems(word) & self.names.keys()))
+                cached = self._known_in(word)
                 if len(word) <= _MEMO_CHARS:
                     if len(memo) >= _MEMO:
                         memo.clear()
                     memo[word] = cached
-            words.update(cached)
-        return words.keys()
+            for stem, has_content in cached.items():
+                words[stem] = has_content or words.get(stem, False)
+        return words
+
+    def _known_in(self, word: str) -> dict[str, bool]:
+        content = {part[:STEM] for part in _WORD.findall(word) if part not in STOP_WORDS}
+        return {stem: stem in content for stem in sorted(stems(word) & self.names.keys())}
 
     def _of_words(self, words: Collection[str], capability: str) -> tuple[float, float]:
         """Return the results of `named` and `said` for a text with these known beginnings of words."""

@@ -2,11 +2,13 @@
 
 from typing import Any
 
+import attrs
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from octoc.routing.evidence import Evidence
 from octoc.routing.rerank import Reranker, Space, stems
 
 VECTORS = np.array([[1.0, 0, 0], [0.8, 0.6, 0], [0, 1.0, 0], [0, 0, 1.0]], np.float16)
@@ -101,6 +103,43 @@ def test_a_space_is_where_vectors_are_compared() -> None:
     assert judged(flat, "x", toward(1, 1, 0), shares) == judged(flat, "x", toward(1, 1, 9), shares)
     with pytest.raises(ValueError, match="their space"):
         Reranker.of(DATA, CLASSES, VECTORS, space)
+
+
+MANY = {
+    "starts": [0, 2, *[3] * 99, 4],
+    "names": {"about": [4.0, [0]], "docke": [2.0, [0]], "image": [3.0, [0, 1]]},
+    "says": [[]] * 100,
+    "evidence": {"words": 0.4, "asks": 0.2, "size": -0.8, "bias": -2.0},
+}
+"""A hundred capabilities with further evidence; only the first has examples."""
+
+
+def test_words_of_the_capability_and_asking_are_further_evidence() -> None:
+    """Each rare word that the first candidate's texts have raises all candidates alike; a function word does not."""
+    names = ("docker", *(f"other{number}" for number in range(99)))
+    nearby = Reranker.of(MANY, names, VECTORS)
+    assert nearby.told("about docker images", "docker") == 5
+    assert nearby.told("about docker images", "other0") == 3
+    shares = {"docker": 0.3, "other0": 0.1}
+    without = judged(attrs.evolve(nearby, evidence=None), "docker images", toward(1, 1, 1), shares)
+    found = judged(nearby, "docker images", toward(1, 1, 1), shares)
+    assert without is not None
+    assert found is not None
+    for name in shares:
+        odds = [np.log(share[name] / (1 - share[name])) for share in (found[0], without[0])]
+        assert odds[0] - odds[1] == pytest.approx(0.4 * 5 - 2, abs=1e-6)
+    asking = nearby.judge("docker images", toward(1, 1, 1), tuple(shares), np.array([0.3, 0.1]), 2.0)
+    assert asking is not None
+    assert asking[0][0] > found[0]["docker"]
+
+
+def test_further_evidence_counts_from_thirty_capabilities_on() -> None:
+    """Few capabilities are decided as without it; from then on it grows with their number, and has its own size."""
+    evidence = Evidence(words=1, asks=1, size=-1, bias=-1)
+    assert evidence.odds(9, 9, 30) == 0
+    assert 0 < evidence.odds(9, 9, 60) < evidence.odds(9, 9, 100)
+    assert evidence.odds(9, 9, 100) == pytest.approx(17)
+    assert evidence.odds(9, 9, 271) == pytest.approx(16, abs=0.01)
 
 
 @given(

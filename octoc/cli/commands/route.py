@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 _SHOWN = 10
 _ENCODER = "embed-onnx"
+_UNSURE = ("background", "below-threshold", "margin")
+"""Reasons of a decision for no capability that a trigger may change."""
 
 
 @click.command
@@ -107,6 +109,10 @@ def command(
     shown = list(routing.scores.items())
     shown = shown if verbose else shown[:_SHOWN]
     print_table("scores", ("capability", "score"), [(name, f"{score:.4f}") for name, score in shown])
+    if not explained and routing.winner is None and routing.reason.startswith(_UNSURE) and routing.scores:
+        click.echo(
+            "next: if one of these is right, give it a trigger that says it this way; --explain shows what decided"
+        )
     if len(shown) < len(routing.scores):
         click.echo(f"{len(routing.scores) - len(shown)} more: --verbose shows them", err=True)
     return 0

@@ -19,6 +19,7 @@ from octoc.compiler.model.build import Build
 from octoc.compiler.model.resolved import Calibrated
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.diagnostics.rules.plugin import NEEDS_UNUSED, PRECISION_UNMET, THRESHOLD_CHOSEN
+from octoc.routing.evidence import WITHOUT_NEEDS
 from octoc.routing.gate import (
     CALIBRATED_THRESHOLDS,
     EXAMPLES_THRESHOLDS,
@@ -84,6 +85,8 @@ def calibrated_of(build: Build, context: Context) -> Calibrated:
     thresholds = CALIBRATED_THRESHOLDS
     if "nearby" in learned:
         thresholds = NEEDS_THRESHOLDS if learned["needs"] else EXAMPLES_THRESHOLDS
+        if not learned["needs"]:
+            data["nearby"] = {**learned["nearby"], "evidence": attrs.asdict(WITHOUT_NEEDS)}
     threshold = thresholds[profile]
     if routing.precision is not None:
         by_fixtures = _by_fixtures(build, data, arrays, {"vectors": thresholds, "words": WORDS_THRESHOLDS})

@@ -17,6 +17,7 @@ from octoc.compiler.checkup.check import check_workspace
 from octoc.compiler.model.build import Build
 from octoc.compiler.workspace.build import BuildOutcome, resolve_workspace
 from octoc.plugin.manager import plugins_of
+from octoc.routing.evidence import WITHOUT_NEEDS, Evidence
 from octoc.testing import FakeEmbedder, WorkspaceBuilder
 
 ROOMS = '[rooms]\nabout = "book rooms of the office"\nsays = ["is the small room free at three?", "a table for ten"]\n'
@@ -195,11 +196,21 @@ def test_a_few_needs_of_its_own_make_a_gate(tmp_path: Path) -> None:
 
 
 def test_a_library_that_does_not_help_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a helpful need the gate learns from none, and the build reports it."""
+    """Without a helpful need the gate learns from none and has further evidence, and the build reports it."""
     monkeypatch.setattr("octoc.compiler.calibrate.matching.HELPED", 2.0)
     outcome = workspace(tmp_path, needs=True).build(plugins_of(Fake()))
     assert "OCT704" in {found.rule.code for found in outcome.diagnostics}
-    assert gate_of(outcome).data["needs"] == {}
+    gate = gate_of(outcome)
+    assert gate.data["needs"] == {}
+    assert Evidence(**gate.data["nearby"]["evidence"]) == WITHOUT_NEEDS
+
+
+def test_a_gate_with_needs_has_no_further_evidence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a need that helps the gate weighs nearby examples as it did before."""
+    monkeypatch.setattr("octoc.compiler.calibrate.matching.HELPED", 0.0)
+    gate = gate_of(workspace(tmp_path, needs=True).build(plugins_of(Fake())))
+    assert gate.data["needs"]
+    assert "evidence" not in gate.data["nearby"]
 
 
 @pytest.mark.parametrize("profile,threshold", [("public", 0.55), ("newest", 0.45)])
