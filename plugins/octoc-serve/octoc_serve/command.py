@@ -133,6 +133,14 @@ def _origin(text: str) -> str:
     metavar="FILE",
     help="With http: keys that seal session ids, 32 bytes in base64 a line; or OCTOC_SESSION_KEYS.",
 )
+@click.option(
+    "--session-lifetime",
+    "session_s",
+    type=_seconds,
+    default=86400.0,
+    show_default=True,
+    help="Seconds until a sealed session id expires.",
+)
 @click.option("--encrypt-store", is_flag=True, help="Encrypt what is in the store with the session keys.")
 @tokens_option
 @click.option(

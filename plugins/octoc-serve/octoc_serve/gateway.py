@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import logging
 import signal
 import socket
@@ -25,6 +26,7 @@ from octoc_serve.pages import pages_of
 from octoc_serve.paths import path_of
 from octoc_serve.replicas import Replicas, opened_store
 from octoc_serve.running_calls import RunningCalls
+from octoc_serve.sealed_ids import SessionSealer
 from octoc_serve.server import GatewayServer
 from octoc_serve.session_keys import SessionKeys, read_keys
 from octoc_serve.session_store import ClientKey, MemorySessionStore
@@ -51,7 +53,7 @@ async def serve(settings: GatewaySettings) -> None:
                 )
         return
     tokens = Tokens(settings.tokens, settings.workspace)
-    since = stamps(*settings.bundle_files, tokens.file, settings.tls_cert, settings.tls_key)
+    since = stamps(*settings.bundle_files, tokens.file, settings.tls_cert, settings.tls_key, settings.session_keys)
     certificate = certificate_of(settings.tls_cert, settings.tls_key)
     stored = tokens.read()
     with contextlib.closing(_bound(settings)) as listening, quiet():
@@ -88,9 +90,12 @@ async def _serve_clients(
         pages, has_dashboard = pages_of(runtime)
         if not has_dashboard:
             sys.stderr.write(f"octoc: no page is served: `{install_command('octoc-dashboard')}` adds one at /\n")
-        app = HttpApp(gateway, settings, admission, pages)
+        sealer = None if keys is None or replicas is None else SessionSealer(keys, settings.session_s)
+        app = HttpApp(gateway, settings, admission, pages, sealer)
         admission.tell()
         files: list[Watched] = [((tokens.file,), app.renew_tokens)]
+        if settings.session_keys is not None and sealer is not None and replicas is not None:
+            files.append(((settings.session_keys,), functools.partial(_renew_keys, settings, sealer, replicas)))
         if certificate is not None:
             files += [((file,), certificate.renew) for file in certificate.files]
 
@@ -124,7 +129,9 @@ async def _shared(
     if store is None:
         yield None
         return
-    replicas = Replicas(store, runtime, settings.idle_s)
+    if keys is None:
+        logger.warning("clients of the handshake era stay with this replica, as --session-keys names no keys")
+    replicas = Replicas(store, runtime, settings.idle_s, moves=keys is not None)
     hearing = asyncio.create_task(replicas.run(), name="octoc serve: other replicas")
     try:
         yield replicas
@@ -132,6 +139,18 @@ async def _shared(
         hearing.cancel()
         await asyncio.wait((hearing,))
         await replicas.close()
+
+
+async def _renew_keys(settings: GatewaySettings, sealer: SessionSealer, replicas: Replicas) -> None:
+    """Read the session keys again. A file that cannot be used changes nothing."""
+    try:
+        keys = read_keys(settings.session_keys)
+    except GatewayError as refused:
+        logger.error("the session keys stay as they were: %s", refused)  # noqa: TRY400  # it says all there is to say
+        return
+    if keys is not None:
+        sealer.renew(keys)
+        replicas.store.renew(keys)
 
 
 def _keep_nothing(runtime: Runtime) -> None:

@@ -19,6 +19,7 @@ from octoc_serve.admission import Admission, bearer_text
 from octoc_serve.bodies import bounded
 from octoc_serve.connection_limits import CONNECTION
 from octoc_serve.http_responses import JsonResponseManager
+from octoc_serve.moving_sessions import MovingSessions
 from octoc_serve.oidc.resource_metadata import WELL_KNOWN, base_of, challenge, metadata
 from octoc_serve.page_access import GatewayAccess
 from octoc_serve.pages import Pages
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from octoc.plugin import WebPage
     from octoc.runtime import Accounts, ServeSettings
     from octoc_serve.oidc.decisions import TokenRefusal
+    from octoc_serve.sealed_ids import SessionSealer
     from octoc_serve.settings import GatewaySettings
 
 _HOW = "octoc serve token add makes one"
@@ -57,7 +59,12 @@ class HttpApp:
     """The ASGI application: MCP at its paths, `/healthz`, `/readyz`, and the pages of plugins everywhere else."""
 
     def __init__(
-        self, gateway: GatewayServer, settings: GatewaySettings, admission: Admission, pages: Sequence[WebPage] = ()
+        self,
+        gateway: GatewayServer,
+        settings: GatewaySettings,
+        admission: Admission,
+        pages: Sequence[WebPage] = (),
+        sealer: SessionSealer | None = None,
     ) -> None:
         self._gateway = gateway
         self._settings = settings
@@ -75,7 +82,12 @@ class HttpApp:
             account_of=_account_in,
             busy=self._busy,
             ended=self._end_session,
+            moving=None
+            if sealer is None or gateway.replicas is None
+            else MovingSessions(sealer, gateway.replicas, _client_of, lambda: gateway.runtime.bundle.inputs),
         )
+        if gateway.replicas is not None:
+            gateway.replicas.end_session = self.manager.end_here
 
     @property
     def accounts(self) -> Accounts:
@@ -279,6 +291,11 @@ class HttpApp:
 def _listens(headers: dict[str, str]) -> bool:
     """Return whether a request of the modern era opens a stream of notifications."""
     return headers.get(METHOD_HEADER) == "subscriptions/listen"
+
+
+def _client_of(scope: Scope) -> ClientKey:
+    client: ClientKey = scope[PRINCIPAL]
+    return client
 
 
 def _account_in(owner: str) -> str:

@@ -8,12 +8,14 @@ Source: MCP 2025-11-25, Streamable HTTP, "Sending Messages to the Server", 5.
 
 from __future__ import annotations
 
+import contextvars
 from collections.abc import Awaitable, Callable, Collection
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 import anyio
 import mcp_types as types
+from mcp.server.auth.middleware.bearer_auth import authorization_context
 from mcp.server.streamable_http import (
     MCP_SESSION_ID_HEADER,
     REQUEST_STREAM_BUFFER_SIZE,
@@ -28,15 +30,19 @@ from sse_starlette import EventSourceResponse
 
 from octoc_serve.error_boundary import error_boundary
 from octoc_serve.event_history import EventHistory
+from octoc_serve.moving_sessions import MovingSessions, serve_moved, whole_body
+from octoc_serve.sealed_ids import is_sealed
 from octoc_serve.session_shares import SessionShares
 from octoc_serve.turns import Turns
 
 if TYPE_CHECKING:
-    from anyio.abc import TaskGroup
+    from anyio.abc import TaskGroup, TaskStatus
     from mcp.server import Server
     from mcp.server.auth.middleware.bearer_auth import AuthorizationContext
     from starlette.requests import Request
     from starlette.types import Receive, Scope, Send
+
+    from octoc_serve.sealed_ids import SealedSession
 
 SILENT_S = 1.0
 """Seconds to wait for an answer before a stream starts, which comments keep alive."""
@@ -55,6 +61,11 @@ USED_OF_MANAGER = "_server_instances"
 """Private name of the SDK's session manager. A manager without `_admit_session` never uses this module."""
 USED_FOR_SHARES = ("_discard_session", "_server_instances", "_session_owners", "_task_group")
 """Private names of the manager, to end a session for another account. Without them only the SDK's limit holds."""
+USED_TO_MOVE = ("_handle_stateful_request", "_lifespan_state", *USED_FOR_SHARES)
+"""Private names of the manager, for sessions that move between replicas. Without them none moves."""
+
+_NEW_ID: contextvars.ContextVar[str | None] = contextvars.ContextVar("octoc_serve_new_id", default=None)
+"""The sealed id for the session that the current request opens."""
 
 
 class JsonResponseManager(StreamableHTTPSessionManager):
@@ -64,6 +75,7 @@ class JsonResponseManager(StreamableHTTPSessionManager):
         account_of: returns the account of a client id, as the HTTP side gives it to the SDK.
         busy: returns the ids of the sessions with a running request.
         ended: called with the id of a session that ended in favour of another account.
+        moving: seals and opens ids of sessions that move between replicas; None for the only replica.
         max_sessions: maximum number of sessions.
         app, options: as for the SDK's manager.
     """
@@ -76,6 +88,7 @@ class JsonResponseManager(StreamableHTTPSessionManager):
         busy: Callable[[], Collection[str]],
         ended: Callable[[str], Awaitable[None]],
         max_sessions: int,
+        moving: MovingSessions | None = None,
         **options: Any,
     ) -> None:
         super().__init__(app, max_sessions=max_sessions, **options)
@@ -84,6 +97,12 @@ class JsonResponseManager(StreamableHTTPSessionManager):
         self._ended = ended
         self._shares = SessionShares[str](max_sessions)
         self._turns = Turns()
+        self._moving = moving if all(hasattr(self, name) for name in USED_TO_MOVE) else None
+
+    @property
+    def moves(self) -> bool:
+        """Whether sessions move between replicas."""
+        return self._moving is not None
 
     def touch(self, session: str) -> None:
         """Note that a session is used."""
@@ -106,12 +125,78 @@ class JsonResponseManager(StreamableHTTPSessionManager):
         self, http_transport: StreamableHTTPServerTransport, scope: Scope, receive: Receive, send: Send
     ) -> None:
         # Opening a session costs more than a call, so many at once of one account would delay the calls of others.
-        account = self._shares.account(http_transport.mcp_session_id or "")
+        session = http_transport.mcp_session_id or ""
+        account = self._shares.account(session)
+        if self._moving is not None and session == _NEW_ID.get():
+            await self._moving.begin(session)
         if account is None:
             await super()._serve_opening_request(http_transport, scope, receive, send)
             return
         async with self._turns.turn(account):
             await super()._serve_opening_request(http_transport, scope, receive, send)
+
+    async def _handle_stateful_request(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle a request as the SDK does, also for a session that another replica has opened."""
+        if self._moving is None:
+            await super()._handle_stateful_request(scope, receive, send)
+            return
+        name = MCP_SESSION_ID_HEADER.encode()
+        session = next((value.decode("latin-1") for header, value in scope["headers"] if header == name), None)
+        if session is None:
+            body, receive = await whole_body(receive)
+            _NEW_ID.set(self._moving.new_id(scope, body))
+        else:
+            self.end_unless(session, self._moving.sealer.is_current)
+            if session not in self._server_instances:
+                await self._take_over(session, scope, self._moving)
+        was_here = session in self._server_instances
+        await super()._handle_stateful_request(scope, receive, send)
+        if session is not None and scope["method"] == "DELETE" and was_here and session not in self._server_instances:
+            await self._moving.end(session)
+
+    async def _take_over(self, session: str, scope: Scope, moving: MovingSessions) -> None:
+        """Serve a session here that another replica has opened for this client. Raises: SessionLimitError."""
+        opened = await moving.opened(session, scope)
+        group: TaskGroup | None = self._task_group
+        if opened is None or group is None:
+            return
+        owner = authorization_context(scope["user"])
+        account = self._account_of(owner["client_id"])
+        async with self._turns.turn(account):
+            if session in self._server_instances:
+                return
+            gone = self._shares.next_out(account, frozenset(self._busy()).__contains__)
+            if gone is not None:
+                self._give_way(gone)
+            transport = JsonResponseTransport(session, self.session_idle_timeout)
+            self._shares.add(session, account)
+            await group.start(self._serve_moved, session, transport, opened)
+            self._session_owners[session] = owner
+            self._server_instances[session] = transport
+
+    async def _serve_moved(
+        self,
+        session: str,
+        transport: StreamableHTTPServerTransport,
+        opened: SealedSession,
+        *,
+        task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED,
+    ) -> None:
+        try:
+            with error_boundary("serving a session of another replica"):
+                await serve_moved(self.app, self._lifespan_state, transport, opened, task_status=task_status)
+        finally:
+            await self._discard_session(session, transport)
+
+    def end_unless(self, session: str, is_current: Callable[[str], bool]) -> None:
+        """End a session that is here if its id is sealed and not current any more."""
+        if session in self._server_instances and is_sealed(session) and not is_current(session):
+            self._give_way(session)
+
+    def end_here(self, session: str) -> None:
+        """End a session that is here, since its client has ended it on another replica."""
+        if session in self._server_instances:
+            self._give_way(session)
 
     def _give_way(self, session: str) -> None:
         """End a session. Its slot is free when this returns."""
@@ -129,14 +214,22 @@ class JsonResponseManager(StreamableHTTPSessionManager):
 
     async def _discard_session(self, session_id: str, transport: StreamableHTTPServerTransport) -> None:
         self._shares.discard(session_id)
+        if self._moving is not None:
+            self._moving.forget(session_id)
         await super()._discard_session(session_id, transport)
 
     def _admitted(self, requestor: AuthorizationContext | None) -> StreamableHTTPServerTransport | None:
         admitted = super()._admit_session(requestor)
         if admitted is None or admitted.mcp_session_id is None or not self._knows(admitted):
             return admitted
-        transport = JsonResponseTransport(admitted.mcp_session_id, self.session_idle_timeout)
-        self._server_instances[admitted.mcp_session_id] = transport
+        session = admitted.mcp_session_id
+        sealed = None if self._moving is None else _NEW_ID.get()
+        if sealed is not None and session in self._session_owners:
+            del self._server_instances[session]
+            self._session_owners[sealed] = self._session_owners.pop(session)
+            session = sealed
+        transport = JsonResponseTransport(session, self.session_idle_timeout)
+        self._server_instances[session] = transport
         return transport
 
     def _knows(self, admitted: StreamableHTTPServerTransport) -> bool:

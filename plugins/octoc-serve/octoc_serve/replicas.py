@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import json
 import logging
@@ -12,12 +13,14 @@ from typing import TYPE_CHECKING
 
 from octoc.plugin import PluginError, load_plugins
 from octoc.plugin.toolkit import install_command
+from octoc.runtime import SessionRecord
 from octoc_serve.error_boundary import error_boundary
+from octoc_serve.sealed_ids import is_sealed
 from octoc_serve.session_keys import SessionKeys, ValueCipher
-from octoc_serve.session_sync import SessionSync
+from octoc_serve.session_sync import SessionSync, read_record, wire_of
 from octoc_serve.settings import GatewayError, GatewaySettings
 from octoc_serve.shared_results import StoredResults
-from octoc_serve.shared_store import SharedStore
+from octoc_serve.shared_store import SESSIONS, SharedStore, SharedStoreError
 
 if TYPE_CHECKING:
     from octoc.runtime import Runtime, Session
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 CHANGES = "changes"
-"""The channel of changed records. A message is the id of the replica that wrote, a space, and the record's key."""
+"""The channel of changed records. A message has the id of the replica that wrote, `changed` or `ended`, and the key."""
 STORES = "store-redis"
 """The plugin with stores that the gateway asks besides those of its bundle."""
 NO_SCHEME = "the address of a store begins with a scheme, such as `redis://`"
@@ -51,25 +54,36 @@ def opened_store(settings: GatewaySettings, runtime: Runtime, keys: SessionKeys 
     return SharedStore(backend, ValueCipher(keys) if settings.encrypt_store and keys is not None else None)
 
 
+def record_key(session: str) -> str:
+    """Return the key of the record of a session of the handshake era."""
+    return hashlib.sha256(f"session {session}".encode()).hexdigest()
+
+
 class Replicas:
     """What this replica shares with the others.
 
     Args:
         idle_s: seconds that a session's record stays after its last use.
+        moves: whether sessions of the handshake era have sealed ids, so that they move between replicas.
     """
 
-    def __init__(self, store: SharedStore, runtime: Runtime, idle_s: float) -> None:
+    def __init__(self, store: SharedStore, runtime: Runtime, idle_s: float, *, moves: bool = False) -> None:
+        self.moves = moves
         self.store = store
         self.id = secrets.token_hex(8)
         self._runtime = runtime
         self._idle_s = idle_s
+        self.end_session: Callable[[str], None] = lambda _: None
+        """Ends a session of the handshake era here, by its id, as its client has ended it on another replica."""
+        self._sessions: dict[str, str] = {}
+        """Key of a record -> the id of the session of the handshake era, for those on this replica."""
         self._syncs: dict[str, tuple[SessionSync, Callable[[], Awaitable[None]]]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
     def key_of(self, client: ClientKey) -> str | None:
         """Return the key of a client's record; None for a session that only this replica can have."""
         if client.session is not None:
-            return None
+            return record_key(client.session) if self.moves and is_sealed(client.session) else None
         who = json.dumps([client.agent, client.token, client.tenant, client.user])
         return hashlib.sha256(f"client {who}".encode()).hexdigest()
 
@@ -97,8 +111,37 @@ class Replicas:
         if sync.key in self._syncs and self._syncs[sync.key][0] is sync:
             del self._syncs[sync.key]
 
-    async def _announce(self, key: str) -> int:
-        return await self.store.send(CHANGES, f"{self.id} {key}")
+    async def begin(self, session: str) -> None:
+        """Write the first record of a session by its sealed id. A store that does not answer has none."""
+        with contextlib.suppress(SharedStoreError):
+            await self.store.put(SESSIONS, record_key(session), wire_of(1, SessionRecord()), self._idle_s)
+
+    async def has_ended(self, session: str) -> bool:
+        """Return whether a client has ended its session, on any replica; False if the store does not answer."""
+        with contextlib.suppress(SharedStoreError):
+            read = read_record(await self.store.get(SESSIONS, record_key(session)))
+            return read is not None and read[2]
+        return False
+
+    async def end(self, session: str, seconds: float) -> None:
+        """Note for all replicas, until its id has expired, that a client has ended its session."""
+        key = record_key(session)
+        try:
+            await self.store.put(SESSIONS, key, wire_of(0, SessionRecord(), ended=True), seconds)
+            await self._announce(key, "ended")
+        except SharedStoreError as problem:
+            logger.warning("session record %s: other replicas do not know that it ended: %s", key[:8], problem)
+
+    def note(self, session: str) -> None:
+        """Note that a session of the handshake era is on this replica, by its id."""
+        self._sessions[record_key(session)] = session
+
+    def forget_session(self, session: str) -> None:
+        """Note that a session of the handshake era is not on this replica any more."""
+        self._sessions.pop(record_key(session), None)
+
+    async def _announce(self, key: str, what: str = "changed") -> int:
+        return await self.store.send(CHANGES, f"{self.id} {what} {key}")
 
     async def run(self) -> None:
         """Hear of the other replicas' changes until cancelled."""
@@ -118,8 +161,12 @@ class Replicas:
             sync.stale = True
 
     def _hear(self, channel: str, text: str) -> None:
-        writer, _, key = text.partition(" ")
-        if writer == self.id or key not in self._syncs:
+        writer, what, key = text.split(" ") if text.count(" ") == 2 else ("", "", "")
+        if writer == self.id:
+            return
+        if what == "ended" and key in self._sessions:
+            self.end_session(self._sessions[key])
+        if what != "changed" or key not in self._syncs:
             return
         sync, changed = self._syncs[key]
         sync.stale = True

@@ -137,6 +137,9 @@ class GatewayServer:
                 await client.announce()
             except BundleFileError as refused:
                 raise MCPError(types.INTERNAL_ERROR, f"the bundle cannot be used: {refused}") from None
+            if client.sync.ended and key.session is not None and self.replicas is not None:
+                self.replicas.end_session(key.session)
+                raise MCPError(types.INVALID_REQUEST, "the client has ended this session")
         return client
 
     def _own_client(self, key: ClientKey, context: Context) -> ClientSession:
@@ -157,8 +160,7 @@ class GatewayServer:
             client = ClientSession(session, stateless=self.stateless, calls=self.calls)
             client.on_end = functools.partial(self._note, key)
             if self.replicas is not None and shared is not None:
-                client.sync = self.replicas.sync(shared, session, client.announce, expected=False)
-                client.on_close = functools.partial(self.replicas.forget, client.sync)
+                self._join(client, key, shared, self.replicas)
             client.prepare()
             return client
 
@@ -173,6 +175,11 @@ class GatewayServer:
         if context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             client.peer = context.session
         return client
+
+    def _join(self, client: ClientSession, key: ClientKey, shared: str, replicas: Replicas) -> None:
+        """Keep a client's session in step with the other replicas, under the key of its record."""
+        sync = replicas.sync(shared, client.session, client.announce, expected=key.session is not None)
+        client.sync, client.on_close = sync, functools.partial(replicas.forget, sync)
 
     async def _introduce(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         """Add the agent's instructions and capabilities to the first answer."""

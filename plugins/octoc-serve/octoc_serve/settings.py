@@ -41,6 +41,7 @@ class GatewaySettings:
         drain_s: seconds for running calls to end when the gateway stops.
         store: address of the store that replicas share, None for a gateway of its own.
         session_keys: the file of keys that seal session ids, None for the variable OCTOC_SESSION_KEYS.
+        session_s: seconds after which a sealed session id expires.
         encrypt_store: whether values in the store are encrypted with these keys.
     """
 
@@ -71,6 +72,7 @@ class GatewaySettings:
     drain_s: float = 30.0
     store: str | None = attrs.field(default=None, repr=False)
     session_keys: Path | None = None
+    session_s: float = 86400.0
     encrypt_store: bool = False
 
     @property

@@ -16,7 +16,7 @@ from octoc.runtime import CircuitBreaker
 
 if TYPE_CHECKING:
     from octoc.plugin import StoreBackend
-    from octoc_serve.session_keys import ValueCipher
+    from octoc_serve.session_keys import SessionKeys, ValueCipher
 
 logger = logging.getLogger(__name__)
 
@@ -94,6 +94,11 @@ class SharedStore:
         """Send a message to the replicas that listen to a channel; return how many. Raises: SharedStoreError."""
         messages = self.backend.messages
         return 0 if messages is None else await self._try(lambda: messages.send(channel, text))
+
+    def renew(self, keys: SessionKeys) -> None:
+        """Encrypt with other keys from now on, if values are encrypted."""
+        if self._cipher is not None:
+            self._cipher.keys = keys
 
     async def close(self) -> None:
         """Close the connections."""

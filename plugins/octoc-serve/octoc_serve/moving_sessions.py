@@ -1,0 +1,116 @@
+"""Sessions of the handshake era that move between replicas: any replica with the keys opens another one's session."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping, MutableMapping
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from mcp.server.connection import Connection
+from mcp.server.runner import serve_connection
+from mcp.shared.dispatcher import CallOptions
+from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
+
+from octoc_serve.sealed_ids import SealedSession, SessionSealer, session_of
+
+if TYPE_CHECKING:
+    from anyio.abc import TaskStatus
+    from mcp.server import Server
+    from mcp.server.streamable_http import StreamableHTTPServerTransport
+    from starlette.types import Receive, Scope
+
+    from octoc_serve.replicas import Replicas
+    from octoc_serve.session_store import ClientKey
+
+
+class MovingSessions:
+    """Seals and opens the ids of sessions, and keeps their records.
+
+    Args:
+        client_of: returns the client of a request, without its session.
+        bundle: returns the digest of the inputs of the current bundle.
+    """
+
+    def __init__(
+        self,
+        sealer: SessionSealer,
+        replicas: Replicas,
+        client_of: Callable[[Scope], ClientKey],
+        bundle: Callable[[], str],
+    ) -> None:
+        self.sealer = sealer
+        self._replicas = replicas
+        self._client_of = client_of
+        self._bundle = bundle
+
+    def new_id(self, scope: Scope, body: bytes) -> str | None:
+        """Return an id for the session that a request opens; None if the request opens none."""
+        session = session_of(body, self._client_of(scope), self._bundle())
+        return None if session is None else self.sealer.seal(session)
+
+    async def opened(self, session: str, scope: Scope) -> SealedSession | None:
+        """Return the session of an id that another replica made for the client of a request.
+
+        None if the id does not open, is of another agent, token, tenant or user, or its client has ended it.
+        """
+        opened = self.sealer.opened(session, self._client_of(scope))
+        if opened is None or await self._replicas.has_ended(session):
+            return None
+        self._replicas.note(session)
+        return opened
+
+    async def begin(self, session: str) -> None:
+        """Write the first record of a session, so that a missing one is known to be lost."""
+        self._replicas.note(session)
+        await self._replicas.begin(session)
+
+    def forget(self, session: str) -> None:
+        """Note that a session is not on this replica any more."""
+        self._replicas.forget_session(session)
+
+    async def end(self, session: str) -> None:
+        """Note for all replicas that a client has ended its session."""
+        await self._replicas.end(session, self.sealer.lifetime_s)
+
+
+async def whole_body(receive: Receive) -> tuple[bytes, Receive]:
+    """Return the body of a request, and a `receive` that repeats it. The body is within the limits already."""
+    messages: list[MutableMapping[str, Any]] = []
+    while not messages or (messages[-1]["type"] == "http.request" and messages[-1].get("more_body", False)):
+        messages.append(await receive())
+    body = b"".join(message.get("body", b"") for message in messages)
+    messages.reverse()
+
+    async def again() -> MutableMapping[str, Any]:
+        return messages.pop() if messages else await receive()
+
+    return body, again
+
+
+class _MovedDispatcher(JSONRPCDispatcher[Any]):
+    """Asks the client under ids of its own, so that an answer at a wrong replica answers no question there."""
+
+    async def send_raw_request(
+        self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None, **options: Any
+    ) -> dict[str, Any]:
+        named: CallOptions = {"request_id": secrets.token_hex(8), **(opts or {})}
+        return await super().send_raw_request(method, params, named, **options)
+
+
+async def serve_moved(
+    server: Server[Any],
+    lifespan_state: Any,
+    transport: StreamableHTTPServerTransport,
+    session: SealedSession,
+    *,
+    task_status: TaskStatus[None] = anyio.TASK_STATUS_IGNORED,
+) -> None:
+    """Serve a session that another replica has initialized, until it ends."""
+    async with transport.connect() as (read_stream, write_stream):
+        dispatcher = _MovedDispatcher(read_stream, write_stream, inline_methods=frozenset({"initialize"}))
+        connection = Connection.from_envelope(session.protocol, session.info, session.capabilities, outbound=dispatcher)
+        connection.session_id = transport.mcp_session_id
+        task_status.started()
+        with transport.idle_scope or anyio.CancelScope():
+            await serve_connection(server, dispatcher, connection=connection, lifespan_state=lifespan_state)
