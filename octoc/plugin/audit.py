@@ -38,6 +38,7 @@ def call_event(server: str, call: ToolCall, outcome: ToolResult | ToolFailure, s
         "session": caller.session,
         "tenant": caller.tenant,
         "user": caller.user,
+        "account": caller.account,
         "correlation_id": caller.correlation_id,
         "server": server,
         "tool": call.tool,

@@ -24,7 +24,10 @@ from octoc_serve.settings import GatewaySettings
 from octoc_serve.token_command import token, tokens_option
 
 _OF_STDIO = frozenset(
-    {"workspace", "bundle", "trust", "agent", "tenant", "user", "transport", "stateless", "client", "verbose", "help"}
+    {
+        *("workspace", "bundle", "trust", "agent", "tenant", "user"),
+        *("transport", "stateless", "audit", "client", "verbose", "help"),
+    }
 )
 """The parameters that have a meaning without HTTP."""
 _file = click.Path(path_type=Path, dir_okay=False)
@@ -143,6 +146,9 @@ def _origin(text: str) -> str:
 )
 @click.option("--encrypt-store", is_flag=True, help="Encrypt what is in the store with the session keys.")
 @tokens_option
+@click.option(
+    "--audit", type=_file, metavar="FILE", help="Append a JSON line to FILE for each call; `-` writes to stderr."
+)
 @click.option(
     "--print-config",
     "client",

@@ -17,6 +17,7 @@ import attrs
 from octoc.plugin.toolkit import is_loopback
 from octoc.runtime import OpenBundle
 from octoc_serve.admission import check_agents, may_use
+from octoc_serve.audit import STDERR
 from octoc_serve.clients import CLIENTS, ClientForm
 from octoc_serve.paths import path_of
 from octoc_serve.settings import ALL_AGENTS, GatewayError, GatewaySettings
@@ -124,6 +125,8 @@ def _stdio(form: ClientForm, settings: GatewaySettings, notes: list[str]) -> dic
         arguments += ["--trust", written(settings.trust)]
     for option, value in (("--tenant", settings.tenant), ("--user", settings.user)):
         arguments += [] if value is None else [option, value]
+    if settings.audit is not None:
+        arguments += ["--audit", "-" if settings.audit == STDERR else written(settings.audit.absolute())]
     if settings.stateless:
         arguments.append("--stateless")
     if form.joins_command:

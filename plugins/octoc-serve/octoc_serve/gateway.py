@@ -17,6 +17,7 @@ import uvicorn
 from octoc.plugin.toolkit import install_command, is_loopback
 from octoc.runtime import Runtime
 from octoc_serve.admission import Admission, check_agents, refuse_other
+from octoc_serve.audit import audited
 from octoc_serve.connection_limits import protocol_of
 from octoc_serve.elicitation import Elicitation
 from octoc_serve.error_boundary import error_boundary
@@ -111,13 +112,14 @@ async def _serve_clients(
 
 @contextlib.asynccontextmanager
 async def _opened(settings: GatewaySettings) -> AsyncIterator[Runtime]:
-    async with Runtime.open(
-        settings.bundle, workspace=settings.workspace, in_memory=True, trust=settings.trust
-    ) as runtime:
-        check_agents(runtime.agents, settings)
-        if settings.stateless:
-            _keep_nothing(runtime)
-        yield runtime
+    with audited(settings.audit) as observers:
+        async with Runtime.open(
+            settings.bundle, workspace=settings.workspace, in_memory=True, trust=settings.trust, observers=observers
+        ) as runtime:
+            check_agents(runtime.agents, settings)
+            if settings.stateless:
+                _keep_nothing(runtime)
+            yield runtime
 
 
 @contextlib.asynccontextmanager

@@ -39,7 +39,12 @@ class ClientKey:
     @property
     def label(self) -> str:
         """Return what people see of the session: a digest, as only its client may know the id; `shared` without one."""
-        return "shared" if self.session is None else hashlib.sha256(self.session.encode()).hexdigest()[:8]
+        return "shared" if self.session is None else session_label(self.session)
+
+
+def session_label(session: str) -> str:
+    """Return a digest of an MCP session id, for people and logs."""
+    return hashlib.sha256(session.encode()).hexdigest()[:8]
 
 
 class SessionStore(Protocol):

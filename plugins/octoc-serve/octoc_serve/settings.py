@@ -27,6 +27,7 @@ class GatewaySettings:
         port: 0 is any free port.
         stateless: keep nothing between requests: no active set, no handles.
         tokens: the file of tokens, None for the user's own.
+        audit: the file that gets a line for each call, `-` for stderr; None for no audit log.
         origins: further allowed values of `Origin`, such as `https://example.com`.
         tls_cert, tls_key: PEM files, both or none; with them the gateway accepts only TLS.
         max_body_bytes: maximum bytes of a client's message.
@@ -57,6 +58,7 @@ class GatewaySettings:
     port: int = 8000
     stateless: bool = False
     tokens: Path | None = None
+    audit: Path | None = None
     origins: tuple[str, ...] = ()
     tls_cert: Path | None = None
     tls_key: Path | None = None

@@ -179,6 +179,17 @@ def test_a_file_of_tokens_that_others_read_is_refused(octoc: Run, tmp_path: Path
     assert "chmod 600" in done.err
 
 
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+def test_an_audit_log_that_cannot_be_written_is_an_error(octoc: Run, tmp_path: Path, transport: str) -> None:
+    """The gateway ends before it serves, and names the file and the next step."""
+    outcome = WorkspaceBuilder(tmp_path / "ws").build()
+    file = tmp_path / "absent" / "audit.jsonl"
+    port = ["--port", "0"] if transport == "http" else []
+    done = octoc("serve", "--bundle", str(outcome.bundle), "--transport", transport, *port, "--audit", str(file))
+    assert (done.status, done.out) == (1, "")
+    assert f"the audit log `{file}` cannot be written: No such file or directory" in done.err
+
+
 def test_no_token_is_kept_in_the_workspace_that_one_stands_in(
     octoc: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

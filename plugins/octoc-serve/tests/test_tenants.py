@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import stat
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -95,9 +96,13 @@ def test_another_tenants_agent_does_not_exist(
 def test_a_tokens_tenant_and_user_reach_the_server_and_its_quota_is_told(
     run: Run, serve: Callable[..., Any], connect: Callable[..., Any], bundles: dict[str, Path], tmp_path: Path
 ) -> None:
-    """A call carries whom it is for; one more than the quota is an error result that says when to come again."""
-    _, text = Tokens(tmp_path / "tokens.json").add("clerk", "acme", "ann")
-    gateway = serve(bundle=bundles["acme"])
+    """A call carries whom it is for; one more than the quota is an error result that says when to come again.
+
+    The audit log has each of them, also after it was rotated.
+    """
+    entry, text = Tokens(tmp_path / "tokens.json").add("clerk", "acme", "ann")
+    audit, rotated = tmp_path / "audit.jsonl", tmp_path / "audit.jsonl.1"
+    gateway = serve("--audit", str(audit), bundle=bundles["acme"])
 
     async def scenario() -> None:
         for era in ("handshake", "modern"):
@@ -106,6 +111,7 @@ def test_a_tokens_tenant_and_user_reach_the_server_and_its_quota_is_told(
                 meta = json.loads(answered.content[0].text)
                 told = {name.rpartition("/")[2]: value for name, value in meta.items()}
                 assert (told["tenant"], told["user"]) == ("acme", "ann")
+        audit.rename(rotated)
         async with connect("modern", gateway, token=text) as heard:
             refused = await heard.client.call_tool("told__fault", {})
             assert refused.is_error
@@ -113,6 +119,12 @@ def test_a_tokens_tenant_and_user_reach_the_server_and_its_quota_is_told(
             assert 0 < refused.meta["octoc/retryAfter"] <= 3600
 
     run(scenario)
+    lines = [json.loads(line) for file in (rotated, audit) for line in file.read_text(encoding="utf-8").splitlines()]
+    assert [(line["tool"], line["outcome"]) for line in lines] == [("fault", "ok")] * 2 + [("fault", "rate_limited")]
+    caller = {"agent": "clerk", "tenant": "acme", "user": "ann", "account": entry.id}
+    assert all(caller.items() <= line.items() and "arguments" not in line for line in lines)
+    assert len(lines[0]["session"]) == 8  # a digest of the client's session id
+    assert {stat.S_IMODE(file.stat().st_mode) for file in (rotated, audit)} == {0o600}
 
 
 def test_without_tokens_it_works_for_whom_it_is_told(

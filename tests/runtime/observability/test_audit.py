@@ -49,7 +49,7 @@ def _events(fleet: Any, calls: list[tuple[str, Any]], *more: object, **options: 
     async def main() -> None:
         audit = AuditLog(stream, now=lambda: NOON, **options)
         async with _runtime(fleet, observers=[audit, *more]) as runtime:
-            session = runtime.session(name="c1", tenant="acme", user="u7", correlation_id="e-1")
+            session = runtime.session(name="c1", tenant="acme", user="u7", account="t1", correlation_id="e-1")
             for name, arguments in calls:
                 await session.call(name, arguments)
 
@@ -68,6 +68,7 @@ def test_a_line_says_who_what_when_how_long_how_much_and_how_it_ended(fleet: Any
         "session": "c1",
         "tenant": "acme",
         "user": "u7",
+        "account": "t1",
         "correlation_id": "e-1",
         "server": "e",
         "tool": "echo",
