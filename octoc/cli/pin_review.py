@@ -22,8 +22,14 @@ if TYPE_CHECKING:
     from octoc.results import ServerListing
 
 
-def approved(root: Path, servers: Sequence[Server], sink: DiagnosticSink, *, yes: bool) -> tuple[Server, ...]:
-    """Return the servers that may be started: ask about those that are new, or report them without a terminal."""
+def approved(
+    root: Path, servers: Sequence[Server], sink: DiagnosticSink, *, words: str, yes: bool
+) -> tuple[Server, ...]:
+    """Return the servers that may be started: ask about those that are new, or report them without a terminal.
+
+    Args:
+        words: the command that the user runs, for the next step.
+    """
     from octoc.compiler.pin.approval import approve, unapproved
     from octoc.diagnostics.rules.lock import COMMAND_NOT_APPROVED
 
@@ -48,7 +54,7 @@ def approved(root: Path, servers: Sequence[Server], sink: DiagnosticSink, *, yes
             COMMAND_NOT_APPROVED,
             f"server `{server.name}` was not started, as its command is not approved: `{lines[server.name]}`",
             at=server.place,
-            help="run `octoc pin` in a terminal and answer its question, or `octoc pin --yes`",
+            help=f"run `{words}` in a terminal and answer its question, or `{words} --yes`",
         )
     return tuple(server for server in servers if server.name not in lines)
 

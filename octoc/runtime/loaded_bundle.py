@@ -208,7 +208,7 @@ class LoadedBundle:
                 self.offers.join(entry.name, listing)
             return
         listed = ((tool.name, tool.wire) for tool in listing.tools if passes_filter(entry, tool.name))
-        from octoc.runtime.servers.drift import ListingDrift, drift_between, is_offer, judge
+        from octoc.runtime.servers.drift import ListingDrift, described, drift_between, is_offer, judge
 
         compiled = self.catalog.compiled(entry.name)
         offers: list[tuple[str, Mapping[str, Any]]] = []
@@ -240,8 +240,9 @@ class LoadedBundle:
         self._drift[entry.name] = drift
         if drift.added or drift.removed or not allowed.issuperset(drift.changed):
             logger.warning(
-                "server `%s` is not what the bundle was built with: %s; run `octoc pin %s` and build again",
-                entry.name, drift, entry.name,
+                "server `%s` is not what the bundle was built with: %s; `octoc pin --check %s` shows the change, "
+                "`octoc pin --approve %s` and a build accept it",
+                entry.name, described(drift, compiled, live), entry.name, entry.name,
             )  # fmt: skip
         elif not drift:
             logger.info("server `%s` is again what the bundle was built with", entry.name)

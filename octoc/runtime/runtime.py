@@ -317,6 +317,16 @@ class Runtime:
 
         return await call_direct(self.state.current, server, tool, arguments or {})
 
+    async def compare_listed(self) -> None:
+        """Wait until connected servers were compared with their snapshots, which otherwise happens beside calls.
+
+        Differences are logged. A server that does not list its tools within a few seconds is not waited for.
+        """
+        import asyncio
+
+        loaded = self.state.current
+        await asyncio.gather(*(loaded.pool[entry.name].listed() for entry in loaded.bundle.servers))
+
     def drift(self, server: str) -> ListingDrift:
         """Return how a server with a snapshot differs from the bundle, as of its last list.
 

@@ -30,6 +30,10 @@ def tools():
     if kind == "listed":
         return json.loads(Path("tools.json").read_text())
     return ["one", ""] if kind == "unnamed" else ["one"]
+
+
+def call(name, arguments):
+    return "done"
 """)
 
 
@@ -180,6 +184,56 @@ def test_check_compares_live_servers_with_their_snapshots(octoc: Run, tmp_path: 
     (folder / "tools.json").write_text("no JSON", encoding="utf-8")
     assert octoc("pin", "--check", *here).status == 2
     assert (folder / "snapshots" / "listed.json").read_bytes() == recorded
+
+
+def test_a_check_that_could_compare_nothing_reports_no_difference_nor_sameness(
+    octoc: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A command that was not approved is not compared: stdout counts it, and the help keeps to --check."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    done = octoc("pin", "--check", "--workspace", str(workspace(tmp_path / "ws", "quick")))
+    assert (done.status, done.out) == (2, "0 servers compared, 1 not\n")
+    assert "run `octoc pin --check` in a terminal and answer its question, or `octoc pin --check --yes`" in done.err
+
+
+def test_a_call_of_a_server_that_changed_warns_once(
+    octoc: Run, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """In development the call is made, and one warning has the change's rule and the commands that show and accept it.
+
+    A pin that records the change names what shows it in full.
+    """
+    folder = workspace(tmp_path / "ws", "listed")
+    here = ("--workspace", str(folder))
+    tools_of(folder, read={"type": "object"})
+    assert octoc("pin", "--yes", *here).status == 0
+    assert octoc("build", *here).status == 0
+    assert octoc("call", "listed", "read", *here).status == 0
+    assert not caplog.records
+    tools_of(folder, read={"type": "object", "properties": {"path": {"type": "string"}}})
+    done = octoc("call", "listed", "read", *here)
+    assert (done.status, done.out) == (0, "done\n")
+    (warning,) = (one.getMessage() for one in caplog.records)
+    assert "changed `read` (parameter-added)" in warning
+    assert "`octoc pin --check listed` shows the change" in warning
+    pinned = octoc("pin", *here)
+    assert "1 change\n" in pinned.out
+    assert "`git diff snapshots` shows them in full" in pinned.err
+
+
+def test_an_approval_takes_a_new_definition_of_the_same_tools(octoc: Run, tmp_path: Path) -> None:
+    """Where only the command line changed, --approve leads to a snapshot that no check calls stale."""
+    folder = workspace(tmp_path / "ws", "quick")
+    here = ("--workspace", str(folder))
+    assert octoc("pin", "--yes", *here).status == 0
+    settings = folder / ".mcp.json"
+    text = settings.read_text(encoding="utf-8").replace('"server.py"', '"-u", "server.py"')
+    settings.write_text(text, encoding="utf-8")
+    stale = octoc("check", *here)
+    assert "OCT313" in stale.out
+    assert "`octoc pin --approve quick` records it" in stale.out
+    assert octoc("pin", "--approve", "quick", "--yes", *here).status == 0
+    assert "OCT313" not in octoc("check", *here).out
 
 
 def test_an_approved_tool_is_recorded_alone(octoc: Run, tmp_path: Path) -> None:

@@ -132,8 +132,9 @@ def test_who_can_reach_a_tool(octoc: Run, company: Path) -> None:
 
 
 def test_a_workspace_without_scopes_has_everything_by_its_profile(octoc: Run, tmp_path: Path) -> None:
-    """`octoc scope` needs no table: each tool is there by the profile."""
+    """`octoc scope` needs no table: each tool is there by the profile, which is the default, and why else is shown."""
     root = WorkspaceBuilder(tmp_path).server("ledger", "x").snapshot("ledger", ["read"]).agent("cfo").write()
+    assert "profile allow (the default)" in octoc("scope", "cfo", "--workspace", str(root)).out
     found = json.loads(octoc("scope", "cfo", "--workspace", str(root), "--json").out)
     (tool,) = found["tools"]
     assert [step["kind"] for step in tool["reasons"][0]] == ["profile"]

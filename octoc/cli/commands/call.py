@@ -59,9 +59,12 @@ def command(
     async def work(runtime: Runtime) -> ToolResult | ToolFailure:
         if agent is not None:
             # The agent's registry alone decides what a name means, whatever else the bundle has.
-            return await runtime.owners_session(agent).call("/".join(names), arguments)
+            outcome = await runtime.owners_session(agent).call("/".join(names), arguments)
+            await runtime.compare_listed()
+            return outcome
         server, tool = named_tool(names, runtime.bundle)
         outcome = await runtime.call_direct(server, tool, arguments)
+        await runtime.compare_listed()  # the log has a warning if the server changed since it was recorded
         needed = transport_kind(runtime.plugins, runtime.servers[server].transport).plugin
         if not outcome.ok and needed is not None and needed in runtime.plugins.missing:
             raise plugin_missing(needed)
@@ -156,6 +159,8 @@ def _print(outcome: ToolResult | ToolFailure, tool: str) -> None:
         advice = did_you_mean(outcome.similar[0], outcome.similar) if outcome.similar else None
         if outcome.retry_after_s is not None:
             advice = advice or f"try again in {outcome.retry_after_s:.0f} s"
+        if outcome.kind == "changed":
+            advice = "`octoc pin --check` shows the change; `octoc pin --approve SERVER/TOOL` and a build accept it"
         if outcome.message not in outcome.text:  # an explainer has given the model other words
             advice = f"the model reads: {outcome.text}"
         UserError(f"{outcome.kind}: {outcome.message}", advice).show()

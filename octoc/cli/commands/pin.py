@@ -96,6 +96,7 @@ def command(
     from octoc.compiler.read.text import text_reader
     from octoc.compiler.workspace.build import resolve_workspace
     from octoc.diagnostics.model import DiagnosticSink
+    from octoc.diagnostics.render import escape
     from octoc.diagnostics.rule import Severity
 
     fetch_taps_of(root)
@@ -109,12 +110,15 @@ def command(
         many = "1 error" if errors == 1 else f"{errors} errors"
         click.echo(f"the workspace has {many}, shown by `octoc check`", err=True)
     sink = DiagnosticSink(spans)
+    words = " ".join(("octoc pin", *(["--check"] * checks), *(f"--approve {escape(one)}" for one in approvals)))
     if dump is None:
         from octoc.compiler.pin.live import connectable
 
         if not servers and not connectable(build.resolved.servers):
             click.echo("the workspace has no server to pin", err=True)
-        pinning = _Pinning(root=root, plugins=plugins, sink=sink, strict=strict, is_held=checks or bool(approvals))
+        pinning = _Pinning(
+            root=root, plugins=plugins, sink=sink, strict=strict, words=words, is_held=checks or bool(approvals)
+        )
         names = servers or tuple(dict.fromkeys(name.partition("/")[0] for name in approvals))
         interrupted = _pin_live(build, names, pinning, yes=yes)
         if checks:
@@ -129,20 +133,31 @@ def command(
         _print_json(recorded, sink, root)
     else:
         _print(recorded)
-        _print_problems(sink, failures, root, output_format)
+        if not approvals and any(one.pinned.changes for one in recorded):
+            click.echo("review the changes before a build: `git diff snapshots` shows them in full", err=True)
+        _print_problems(sink, failures, root, output_format, words)
     if interrupted:
         raise click.exceptions.Abort
     return exit_status(sink.diagnostics, "error")
 
 
+def _again(words: str, server: str) -> str:
+    """Return the command that asks one server again; --approve names its servers itself."""
+    return words if "--approve" in words else f"{words} {server}"
+
+
 @attrs.define(kw_only=True)
 class _Pinning:
-    """Writes the answers of servers as they come in; with `is_held` it only collects them in `answers`."""
+    """Writes the answers of servers as they come in; with `is_held` it only collects them in `answers`.
+
+    `words` is the command as the user wrote it, for next steps.
+    """
 
     root: Path
     plugins: Plugins
     sink: DiagnosticSink
     strict: bool
+    words: str
     is_held: bool = False
     recorded: list[_Recorded] = attrs.field(factory=list)
     answers: dict[str, tuple[Server, ServerListing]] = attrs.field(factory=dict)
@@ -168,7 +183,7 @@ class _Pinning:
                 PIN_FAILED,
                 f"server `{server.name}` could not be pinned: {failure.cause}",
                 at=server.place,
-                help=f"{failure.next_step}, then run `octoc pin {server.name}`",
+                help=f"{failure.next_step}, then run `{_again(self.words, server.name)}`",
                 severity=Severity.WARNING if lacks_only else None,
             )
         elif self.is_held:
@@ -195,12 +210,19 @@ def _checked(pinning: _Pinning, output_format: str) -> int:
 
     root = pinning.root
     found = live_diff(root, {name: (recorded_listing(root, name), one) for name, (_, one) in pinning.answers.items()})
-    click.echo(rendered(found, output_format), nl=False)
-    _print_problems(pinning.sink, pinning.failures, root, "full")
+    if pinning.answers or output_format == "json":
+        click.echo(rendered(found, output_format), nl=False)
+    if pinning.failures:
+        compared = len(pinning.answers)
+        many = f"{compared} server{'' if compared == 1 else 's'} compared, {len(pinning.failures)} not"
+        click.echo(many, err=output_format == "json")
+    _print_problems(pinning.sink, pinning.failures, root, "full", pinning.words)
     return 2 if pinning.sink.diagnostics else int(bool(found))
 
 
-def _print_problems(sink: DiagnosticSink, failures: Sequence[ServerFailure], root: Path, output_format: str) -> None:
+def _print_problems(
+    sink: DiagnosticSink, failures: Sequence[ServerFailure], root: Path, output_format: str, words: str
+) -> None:
     """Print the findings on stderr; servers that failed as one table, if there are several and people read it."""
     from octoc.cli.report import columns_of, print_diagnostics
     from octoc.cli.server_failures import print_failures
@@ -210,7 +232,7 @@ def _print_problems(sink: DiagnosticSink, failures: Sequence[ServerFailure], roo
     found = sink.diagnostics
     if len(failures) > 1 and output_format == "full":
         print_failures(f"{len(failures)} servers could not be pinned", failures, err=True)
-        hint = escape(f"`octoc pin {failures[0].server}` shows where one is defined")
+        hint = escape(f"`{_again(words, failures[0].server)}` shows where one is defined")
         click.echo("\n".join(wrapped(hint, columns_of(err=True), indent=2)), err=True)
         found = tuple(one for one in found if one.rule not in {PIN_FAILED, COMMAND_NOT_APPROVED})
     if found:
@@ -231,6 +253,8 @@ def _approve(pinning: _Pinning, named: str, *, yes: bool) -> None:
     listing, is_same = accepted(pinning.root, name, before, answer, tool, yes=yes)
     if listing is not None:
         pinning.write(server, listing)
+    elif is_same and not tool and before is not None:
+        pinning.write(server, answer)  # its definition may have changed, such as the version on the command line
     elif not is_same:
         pinning.sink.report(
             PIN_NOT_APPROVED,
@@ -253,11 +277,11 @@ def _pin_live(build: Build, names: Sequence[str], pinning: _Pinning, *, yes: boo
     chosen = named_servers(names, servers, pinning.sink) if names else connectable(servers)
     _require_transport(chosen, pinning.plugins)
     wanted = chosen
-    chosen = approved(pinning.root, wanted, pinning.sink, yes=yes)
+    chosen = approved(pinning.root, wanted, pinning.sink, words=pinning.words, yes=yes)
     for server in wanted:
         if server not in chosen:
             cause = f"its command is not approved: `{shown_command(server)}`"
-            step = "run `octoc pin` in a terminal, or `octoc pin --yes`"
+            step = f"run `{pinning.words}` in a terminal, or `{pinning.words} --yes`"
             pinning.failures.append(ServerFailure(server=server.name, cause=cause, next_step=step))
     production = build.settings.mode == "production"
     live = LiveServers(servers=chosen, plugins=pinning.plugins, folder=pinning.root, production=production)

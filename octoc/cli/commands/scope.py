@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from octoc.compiler.scope.report import Excluded, ReachedTool, ScopedEntity, ScopeReport
     from octoc.diagnostics.model import Place, Span
 
+_MOST_WAYS = 2
+"""Ways to a tool that a row shows."""
+
 
 @click.command
 @click.argument("agent", required=False, shell_complete=completes("agents"))
@@ -122,15 +125,20 @@ def _settings(scope: ScopeReport) -> dict[str, Any]:
 
 
 def _why(reasons: Iterable[ReachStep], locate: Callable[[Place], Span]) -> str:
-    """Return the first way in words, and how many others there are."""
+    """Return the first two ways in words, and how many others there are."""
     ways = list(reasons)
     if not ways:
         return ""
     from octoc.compiler.scope.report import way_of
 
-    steps = [f"{step.kind} {step.name} ({_at(locate(step.place))})" for step in way_of(ways[0])]
-    more = f", and {len(ways) - 1} more" if len(ways) > 1 else ""
-    return " <- ".join(steps) + more
+    shown = [" <- ".join(_step(step, locate) for step in way_of(way)) for way in ways[:_MOST_WAYS]]
+    more = f", and {len(ways) - _MOST_WAYS} more" if len(ways) > _MOST_WAYS else ""
+    return "; ".join(shown) + more
+
+
+def _step(step: ReachStep, locate: Callable[[Place], Span]) -> str:
+    is_default = step.kind == "profile" and not step.place.path  # no file has it
+    return f"{step.kind} {step.name} ({'the default' if is_default else _at(locate(step.place))})"
 
 
 def _at(span: Span) -> str:

@@ -241,7 +241,7 @@ def _listed(server: Server, snapshot: SnapshotSource | None, sink: DiagnosticSin
             f"the snapshot of server `{server.name}` was recorded from another definition",
             at=snapshot.place.child("definition"),
             related={"the definition in use": server.place},
-            help=f"run `octoc pin {server.name}`",
+            help=f"`octoc pin --check {server.name}` shows the change, `octoc pin --approve {server.name}` records it",
         )
     for index, line in enumerate(snapshot.listing.left_out):
         sink.report(

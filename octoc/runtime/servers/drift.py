@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from octoc.pins.changes import Change
 
 
+_MOST_DESCRIBED = 5
+"""Changed tools of a server that a warning names."""
+
+
 @attrs.frozen(kw_only=True)
 class ListingDrift:
     """Names, sorted, that the bundle lacks, that the server lacks, and of what differs.
@@ -85,6 +89,20 @@ def judge(
         elif "warn" not in modes:
             allowed.add(name)
     return refused, frozenset(allowed)
+
+
+def described(
+    drift: ListingDrift, compiled: Mapping[str, Mapping[str, Any]], listed: Mapping[str, Mapping[str, Any]]
+) -> str:
+    """Return the names that differ, a changed one with its rules: no word of the server."""
+    named = ListingDrift(added=drift.added, removed=drift.removed)
+    parts = [str(named)] if named else []
+    for name in drift.changed[:_MOST_DESCRIBED]:
+        rules = dict.fromkeys(str(change.rule.name) for change in _changes(name, compiled[name], listed[name]))
+        parts.append(f"changed `{name}`" + (f" ({', '.join(rules)})" if rules else ""))
+    if len(drift.changed) > _MOST_DESCRIBED:
+        parts.append(f"changed {len(drift.changed) - _MOST_DESCRIBED} more")
+    return "; ".join(parts)
 
 
 def _changes(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Change, ...]:

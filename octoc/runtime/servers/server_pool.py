@@ -41,6 +41,7 @@ _INTERRUPTED_S = 1.0
 _LOOK_S = 0.01
 _GROW_AGAIN_S = 5.0
 _DEATHS = 3
+_LIST_WAIT_S = 5.0
 
 
 class ServerPool:
@@ -326,6 +327,13 @@ class ServerPool:
         """List the tools again in the background; connect if that is needed."""
         if not self._ended:
             self._spawn_listing(self._connect_and_list)
+
+    async def listed(self) -> None:
+        """Wait until lists that were asked for have arrived or failed, a few seconds at most."""
+        import asyncio
+
+        if self._listing:
+            await asyncio.wait(tuple(self._listing), timeout=_LIST_WAIT_S)
 
     async def _connect_and_list(self) -> None:
         with contextlib.suppress(UnreachableError):  # logged where it arose; the last list stays
