@@ -38,10 +38,24 @@ def token() -> None:
 @click.option("--user", metavar="NAME", help="The user of the token's clients, for servers and logs.")
 @tokens_option
 @workspace_option
-def add(agent: str, tenant: str | None, user: str | None, tokens: Path | None, workspace: Path | None) -> int:
-    """Make a token for an agent and print it once."""
+@click.option(
+    "--bundle",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The bundle that has the agent. Default: the one in the workspace's dist, if it is built.",
+)
+def add(
+    agent: str, tenant: str | None, user: str | None, tokens: Path | None, workspace: Path | None, bundle: Path | None
+) -> int:
+    """Make a token for an agent and print it once.
+
+    An agent or a tenant that the bundle does not have is an error.
+    """
     if not agent.strip():
         raise click.UsageError("--agent is empty: a token is for one agent")
+    served = bundle or _built(workspace)
+    if served is not None:
+        _check_names(served, agent, tenant)
     entry, text = _run(tokens, workspace, lambda file: file.add(agent, tenant, user))
     click.echo(f"token `{entry.id}` for agent `{entry.agent}`; it is not shown again", err=True)
     click.echo(text)
@@ -76,6 +90,36 @@ def revoke(identity: str, tokens: Path | None, workspace: Path | None) -> int:
         raise UserError(f"there is no token `{identity}`", "`octoc serve token list` has the ids of existing tokens")
     click.echo(f"revoked `{identity}`")
     return 0
+
+
+def _built(workspace: Path | None) -> Path | None:
+    """Return the bundle of the workspace; None without a workspace, a bundle, or where several are built."""
+    from octoc.compiler import find_workspace
+
+    root = workspace or find_workspace(Path())
+    built = [] if root is None else list((root / "dist").glob("*.octoc"))
+    return built[0] if len(built) == 1 else None
+
+
+def _check_names(bundle: Path, agent: str, tenant: str | None) -> None:
+    """Check that the bundle has the agent for the tenant. Raises: FindingsError, UserError."""
+    from octoc.runtime import OpenBundle, UnknownNameError
+    from octoc_serve.admission import refuse_other
+
+    with user_errors():
+        opened = OpenBundle.open(bundle)
+        try:
+            agents = {one.name: one for one in opened.bundle.agents}
+            tenants = [one.name for one in opened.bundle.tenants]
+        finally:
+            opened.close()
+        try:
+            if tenants and tenant is not None and tenant not in tenants:
+                raise UnknownNameError("tenant", tenant, tenants)
+            refuse_other(agents, agent, tenant)
+        except UnknownNameError as error:
+            help_ = f"`{bundle}` was read: `octoc build` brings it up to date, and --bundle names another"
+            raise UserError(str(error), help_) from None
 
 
 def _run(tokens: Path | None, workspace: Path | None, work: Callable[[Tokens], T]) -> T:

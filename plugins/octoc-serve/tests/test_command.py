@@ -168,6 +168,29 @@ def test_tokens_are_made_listed_and_revoked(octoc: Run, tmp_path: Path) -> None:
     assert json.loads(octoc("serve", "token", "list", "--json", *words).out) == []
 
 
+def test_a_token_is_for_an_agent_and_a_tenant_that_exist(
+    octoc: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A slip is an error with the near name and makes no token, in the workspace and with a bundle."""
+    workspace = WorkspaceBuilder(tmp_path / "ws").agent("clerk", type="worker")
+    workspace.file("scopes/all.toml", '[tenants.acme]\n\n[areas.books]\ntenant = "acme"\nagents = ["clerk"]\n')
+    bundle = workspace.build().bundle
+    file = tmp_path / "tokens.json"
+    add = ("serve", "token", "add", "--tokens", str(file))
+    slips = (
+        (["--agent", "clok", "--tenant", "acme"], "did you mean `clerk`?"),
+        (["--agent", "clerk", "--tenant", "acne"], "there is no tenant `acne` in this bundle: did you mean `acme`?"),
+        (["--agent", "clerk"], "agent `clerk` is for some tenants only, and none is named"),
+    )
+    for folder, where in ((workspace.root, []), (tmp_path, ["--bundle", str(bundle)])):
+        monkeypatch.chdir(folder)
+        for words, said in slips:
+            done = octoc(*add, *where, *words)
+            assert (done.status, done.out, said in done.err) == (1, "", True), done
+        assert not file.exists()
+    assert octoc(*add, "--bundle", str(bundle), "--agent", "clerk", "--tenant", "acme").status == 0
+
+
 def test_a_file_of_tokens_that_others_read_is_refused(octoc: Run, tmp_path: Path) -> None:
     """A file with a wide mode is an error of the user with the next step, not a traceback."""
     file = tmp_path / "tokens.json"
