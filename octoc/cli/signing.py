@@ -29,6 +29,8 @@ from octoc.trust.signature import (
 from octoc.whole_files import write_whole
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from octoc.compiler.workspace.build import BuildOutcome
 
 _KEYGEN = "`octoc keygen FILE` makes a key"
@@ -66,17 +68,49 @@ class Signing:
         return statement
 
 
-def signing_of(key: str, revision: int | None, expires: str | None, *, locked: bool) -> Signing:
-    """Return what `--sign` and the options that belong to it mean. Raises: click.UsageError, UserError."""
+def signing_of(
+    key: str, revision: int | None, expires: str | None, *, locked: bool, bundle: Callable[[], Path | None]
+) -> Signing:
+    """Return what `--sign` and the options that belong to it mean. Raises: click.UsageError, UserError.
+
+    `bundle` returns where the bundle will be, if that is known: its old signature has the latest revision.
+    """
     if locked:
         raise click.UsageError("--locked writes nothing, so there is nothing to --sign")
     if revision is None:
+        path = bundle()
+        older = None if path is None else _older(signature_path(path))
+        after = (
+            "" if older is None else f"; after revision {older.revision} of `{older.name}` the next is {_next(older)}"
+        )
         raise click.UsageError(
-            "--sign needs --revision: a number that grows with each signed build, such as that of the CI run"
+            f"--sign needs --revision: a number that grows with each signed build, such as that of the CI run{after}"
         )
     if revision > MAX_REVISION:
         raise click.UsageError(f"--revision is {MAX_REVISION} at most")
     return Signing(key=_key(key), revision=revision, expires=_expiry(expires or _EXPIRES))
+
+
+def stale_signature(bundle: Path, digest: str) -> str | None:
+    """Return a warning when the signature beside a bundle is of other bytes, with the command that signs them."""
+    path = signature_path(bundle)
+    older = _older(path)
+    if older is None or older.sha256 == digest:
+        return None
+    command = f"octoc build --sign KEY --revision {_next(older)}"
+    return f"`{path.name}` signs an earlier bundle (revision {older.revision}), not this one: run `{command}`"
+
+
+def _next(older: Statement) -> int:
+    return min(older.revision + 1, MAX_REVISION)
+
+
+def _older(path: Path) -> Statement | None:
+    """Return what a signature file says, without a check of its key; None if it cannot be read."""
+    try:
+        return read_statement(read_envelope(small_bytes(str(path), MAX_BYTES)).payload)
+    except (OSError, UnreadableFileError, SignatureFormatError):
+        return None
 
 
 def _key(named: str) -> SigningKey:
@@ -108,9 +142,8 @@ def _expiry(text: str) -> str:
 
 def _check_growth(path: Path, statement: Statement) -> None:
     """Refuse a revision that an older signature has, unless it is of the same bundle."""
-    try:
-        older = read_statement(read_envelope(small_bytes(str(path), MAX_BYTES)).payload)
-    except (OSError, UnreadableFileError, SignatureFormatError):
+    older = _older(path)
+    if older is None:
         return
     is_same = older.sha256 == statement.sha256
     if older.name == statement.name and statement.revision < older.revision + (not is_same):

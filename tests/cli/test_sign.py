@@ -173,6 +173,20 @@ def test_options_of_signing_are_checked(octoc: Run, root: Path, options: list[st
     assert not (root / "dist").exists()
 
 
+def test_the_next_revision_is_named(octoc: Run, root: Path) -> None:
+    """A build that leaves an old signature warns with the command that signs anew; so does one without a revision."""
+    octoc("keygen", "release.key")
+    assert "signs an earlier" not in octoc("build", "--sign", "release.key", "--revision", "7").err
+    assert "signs an earlier" not in octoc("build").err
+    done = octoc("build", "--sign", "release.key")
+    assert (done.status, "after revision 7 of `acme` the next is 8" in done.err) == (2, True), done
+    (root / ".mcp.json").write_text(json.dumps({"mcpServers": {"other": {"command": "other-mcp"}}}), encoding="utf-8")
+    done = octoc("build")
+    command = "run `octoc build --sign KEY --revision 8`"
+    assert (done.status, "`acme.octoc.sig` signs an earlier bundle (revision 7)" in done.err) == (0, True), done
+    assert command in done.err
+
+
 def test_a_build_with_errors_is_not_signed(octoc: Run, root: Path) -> None:
     """The bundle of everything sound is written and stays unsigned, and the exit status is 1 with any `--fail-on`."""
     octoc("keygen", "release.key", "--trust", "trust.json")

@@ -86,7 +86,7 @@ def command(
     if key is not None:
         from octoc.cli.signing import signing_of
 
-        signing = signing_of(key, revision, expires, locked=locked)
+        signing = signing_of(key, revision, expires, locked=locked, bundle=lambda: output or _planned(workspace))
     elif revision is not None or expires is not None:
         raise click.UsageError("--revision and --expires are for --sign")
     root = workspace_root(workspace)
@@ -106,6 +106,8 @@ def command(
             use_cache=not no_cache,
         )
     signature = None if signing is None else signing.write(outcome)
+    if signing is None and not locked:
+        _warn_of_signature(outcome)
     if output_format == "json":
         _print_json(outcome, signature)
     else:
@@ -119,6 +121,28 @@ def command(
 
         raise UserError("the bundle is not signed, because the build has errors", "fix the errors, then build again")
     return exit_status(outcome.diagnostics, fail_on)
+
+
+def _planned(workspace: Path | None) -> Path | None:
+    """Return where the workspace's bundle belongs, or None if octoc.toml is unsound."""
+    from octoc.cli.workspace import workspace_root
+    from octoc.compiler.workspace.build import current_inputs
+
+    current = current_inputs(workspace_root(workspace))
+    return None if current is None else current[0]
+
+
+def _warn_of_signature(outcome: BuildOutcome) -> None:
+    from octoc.trust.signature import signature_path
+
+    if outcome.bundle is None or not signature_path(outcome.bundle).is_file():
+        return
+    from octoc.cli.signing import stale_signature
+    from octoc.diagnostics.render import escape
+
+    warning = stale_signature(outcome.bundle, outcome.digest)
+    if warning is not None:
+        click.echo(f"warning: {escape(warning)}", err=True)
 
 
 def _print_outcome(outcome: BuildOutcome, root: Path, *, locked: bool, err: bool) -> None:
