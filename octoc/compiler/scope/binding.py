@@ -71,7 +71,7 @@ def _is_cheaper(registry: Registry, profile: ResultProfile, tools: Sequence[Scop
         reads_results=results.store_memory_bytes + results.store_disk_bytes > 0,
     )
     left = sum(_tokens(wire["name"], wire) for wire in wires)
-    left += APPROXIMATE.count(servers_section(registry, tools, build.resolved.servers))
+    left += APPROXIMATE.count(servers_section(registry, tools, build.resolved.servers, profile))
     searched = [index for index in registry.tools if index not in registry.direct]
     if len(searched) >= left:  # a tool has at least one token
         return False
