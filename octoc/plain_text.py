@@ -13,6 +13,8 @@ from typing import Any
 from octoc.secrets import redact
 
 MAX_WORDS = 300
+_SENTENCE = 3
+"""Words from which on the text of a KeyError is a sentence: a mapping's own keys seldom have as many."""
 SESSION_CHARS = 4
 """How much of a session id the log has: enough to tell the sessions of one log from each other."""
 # As the SDK writes them, and as a part of an address.
@@ -66,9 +68,14 @@ def words_of(error: BaseException) -> str:
         return _of_pydantic(error)
     if isinstance(error, OSError) and error.errno is not None:
         return os.strerror(error.errno).lower()
+    said = str(error)
     if isinstance(error, KeyError):
-        return f"there is no {' '.join(map(repr, error.args))}" if error.args else ""
-    text = " ".join(_HEADING.sub("", plain_error(str(error))).split())
+        match error.args:
+            case (str(sentence),) if len(sentence.split()) >= _SENTENCE:
+                said = sentence  # `str` of a KeyError is the form of its key in Python, in quotes
+            case keys:
+                return f"there is no {' '.join(map(repr, keys))}" if keys else ""
+    text = " ".join(_HEADING.sub("", plain_error(said)).split())
     return shortened(text, MAX_WORDS)
 
 

@@ -76,6 +76,8 @@ def test_pydantic_is_not_quoted() -> None:
     [
         (ValueError("no luck"), "no luck"),
         (KeyError("a"), "there is no 'a'"),
+        (KeyError("New York"), "there is no 'New York'"),
+        (KeyError("No time zone found with key Mars/Base"), "No time zone found with key Mars/Base"),
         (RuntimeError(), ""),
         (OSError(errno.ECONNREFUSED, "odd"), "connection refused"),
         (ValueError("two\nlines\x1b[0m"), "two lines"),

@@ -243,6 +243,18 @@ def test_a_builtin_server_has_what_the_host_binds(fleet: Fleet) -> None:
         runtime.bind("cor", [])
 
 
+def test_the_traceback_of_a_handler_is_logged(fleet: Fleet, caplog: pytest.LogCaptureFixture) -> None:
+    """At debug, `octoc.calls` shows where a host's own function failed; the model reads the exception's words alone."""
+    caplog.set_level(logging.DEBUG, "octoc.calls")
+    fleet.server("core", listed=False, transport="builtin", command=None)
+    runtime = fleet.open()
+    runtime.bind("core", [_python_tool("fail", ValueError("no"))])
+    assert asyncio.run(runtime.call_direct("core", "fail")).text == "no"
+    (record,) = [one for one in caplog.records if one.exc_info]
+    assert (record.name, record.getMessage()) == ("octoc.calls", "the handler of core/fail raised an exception")
+    assert "raise answer" in caplog.text
+
+
 def test_what_is_bound_again_is_called_from_then_on(fleet: Fleet) -> None:
     """Tools that the host binds in place of others are those that a call reaches, though the server was in use."""
     fleet.server("core", listed=False, transport="builtin", command=None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import logging
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,8 @@ from octoc.runtime.results.failures import failure
 
 if TYPE_CHECKING:
     from octoc.plugin import PythonTool
+
+logger = logging.getLogger("octoc.calls")
 
 
 class BuiltinConnection:
@@ -60,7 +63,8 @@ class BuiltinConnection:
             value = tool.handler(call.arguments)
             if inspect.isawaitable(value):
                 value = await value
-        except Exception as error:  # noqa: BLE001  # whatever a host's function raises is an answer for the model
+        except Exception as error:  # whatever a host's function raises is an answer for the model
+            logger.debug("the handler of %s/%s raised an exception", self._server, call.tool, exc_info=True)
             return ToolResult.of_text(words_of(error) or "the tool failed", is_error=True)
         finally:
             CALLER.reset(token)
