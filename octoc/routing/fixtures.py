@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import attrs
 
 from octoc.diagnostics.model import Place
@@ -11,12 +13,21 @@ NOTHING = "none"
 """The expectation of a fixture that should activate nothing."""
 
 
+def _texts(given: str | Iterable[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def _expected(given: str | Iterable[str]) -> tuple[str, ...]:
+    names = _texts(given)
+    return () if names == (NOTHING,) else names
+
+
 @attrs.frozen(kw_only=True)
 class RoutingFixture:
     """A user's message and the capabilities that it should activate.
 
     Args:
-        expect: bare names; `()` means no capability, several are a compound request.
+        expect: a bare name, or several for a compound request; `()` and `"none"` mean no capability.
         before: the user's earlier messages in the same conversation, the oldest first.
         agent: the agent of the conversation.
         note: the kind of message, in the author's words; results are counted by it.
@@ -24,8 +35,8 @@ class RoutingFixture:
     """
 
     text: str
-    expect: tuple[str, ...] = ()
-    before: tuple[str, ...] = ()
+    expect: tuple[str, ...] = attrs.field(default=(), converter=_expected)
+    before: tuple[str, ...] = attrs.field(default=(), converter=_texts)
     agent: str = SUPERVISOR
     note: str = ""
     place: Place | None = attrs.field(default=None, eq=False)
@@ -33,13 +44,13 @@ class RoutingFixture:
 
 @attrs.frozen(kw_only=True)
 class SearchFixture:
-    """A query of find_tools and the tools that answer it, as `server/tool`; `()` means no tool.
+    """A query of find_tools and the tools that answer it, as `server/tool`; `()` and `"none"` mean no tool.
 
     Other fields are as in `RoutingFixture`.
     """
 
     query: str
-    tools: tuple[str, ...] = ()
+    tools: tuple[str, ...] = attrs.field(default=(), converter=_expected)
     agent: str = SUPERVISOR
     note: str = ""
     place: Place | None = attrs.field(default=None, eq=False)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from octoc.routing.fixtures import Fixtures, RoutingFixture, SearchFixture
 
 if TYPE_CHECKING:
+    from octoc.bundle.model import Bundle
     from octoc.evaluation import Results
     from octoc.evaluation.outcomes import Outcome
     from octoc.plugin import Embedder
@@ -34,7 +35,8 @@ def assert_routes(
         plugins, embedder: instead of those that the bundle names.
         workspace: the folder that the bundle runs in.
 
-    Raises: AssertionError; ValueError when a file of fixtures is unsound; BundleFileError.
+    Raises: AssertionError; ValueError when a file of fixtures is unsound; UnknownNameError for a capability, a tool or
+    an agent that the bundle does not have; BundleFileError.
     """
     import asyncio
 
@@ -44,6 +46,7 @@ def assert_routes(
 
     async def run() -> Results:
         async with open_for_tests(bundle, plugins=plugins, embedder=embedder, workspace=workspace) as runtime:
+            _refuse_unknown(wanted, runtime.bundle)
             return run_fixtures(runtime, wanted)
 
     results = asyncio.run(run())
@@ -53,6 +56,21 @@ def assert_routes(
         why = f" (without an encoder: {results.no_encoder})" if results.no_encoder else ""
         raise AssertionError("\n".join([f"{head}{why}:", *map(_told, failed)]))
     return results
+
+
+def _refuse_unknown(fixtures: Fixtures, bundle: Bundle) -> None:
+    """Raises: UnknownNameError, for an expected capability or tool that the bundle does not have."""
+    from octoc.runtime import UnknownNameError
+
+    capabilities = {one.name for one in bundle.capabilities}
+    for name in (name for message in fixtures.messages for name in message.expect):
+        if name not in capabilities:
+            raise UnknownNameError("capability", name, capabilities)
+    tools = {f"{one.server}/{one.name}" for one in bundle.tools}
+    unlisted = {one.name for one in bundle.servers if not one.listed}
+    for tool in (tool for search in fixtures.searches for tool in search.tools):
+        if tool not in tools and tool.partition("/")[0] not in unlisted:
+            raise UnknownNameError("tool", tool, tools)
 
 
 def _told(outcome: Outcome) -> str:

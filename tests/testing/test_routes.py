@@ -43,6 +43,16 @@ def test_what_is_wrong_is_listed(bundle: Path) -> None:
     assert RIGHT.text not in text
 
 
+def test_an_expectation_is_written_as_in_a_file(bundle: Path) -> None:
+    """One name, a list of names and `none` are what they are in TOML; an unknown name is an error."""
+    assert_routes(bundle, [RoutingFixture(text=RIGHT.text, expect="clock"), RoutingFixture(text="hm", expect="none")])
+    assert RoutingFixture(text="a", expect=["none"]).expect == ()
+    with pytest.raises(LookupError, match="no capability `clok` in this bundle: did you mean `clock`"):
+        assert_routes(bundle, [RoutingFixture(text=RIGHT.text, expect="clok")])
+    with pytest.raises(LookupError, match="no tool `time/curent_time` in this bundle: did you mean"):
+        assert_routes(bundle, [SearchFixture(query="current time", tools="time/curent_time")])
+
+
 def test_a_file_of_fixtures(bundle: Path, tmp_path: Path) -> None:
     """A file is read and looked up in the bundle, and one with a mistake is refused with its place."""
     path = tmp_path / "mine.toml"
