@@ -46,7 +46,11 @@ def written(dialect: Dialect, name: str, program: str) -> Mapping[str, Any]:
     value: Any = [{"name": name, **entry}] if dialect.is_list else {name: entry}
     for key in reversed(dialect.server_list.split("/")):
         value = {key: value}
-    own = {"goose-recipe": {"title": "Clock"}, "plugin-manifest": {"name": "acme"}}
+    own = {
+        "goose-recipe": {"title": "Clock"},
+        "plugin-manifest": {"name": "acme"},
+        "apm": {"name": "acme", "version": "1.0.0"},
+    }
     return {**value, **own.get(dialect.name, {})}
 
 

@@ -209,7 +209,7 @@ def deleted(url: str, session: dict[str, str]) -> int:
 
 
 def test_a_call_of_the_modern_era_lists_one_tool(root: Path, tmp_path: Path) -> None:
-    """The SDK looks a called tool up in the list of tools: it is given that one, and the whole list is not made."""
+    """The SDK looks a called tool up in the list of tools: it is given that one, and all of them if they changed."""
     lists: list[int] = []
 
     async def scenario() -> None:
@@ -229,6 +229,8 @@ def test_a_call_of_the_modern_era_lists_one_tool(root: Path, tmp_path: Path) -> 
                 (served,) = sessions.all()
                 made: list[int] = []
                 whole = served.tools
+                catalog = served.session.state.loaded.catalog
+                before = catalog.generation
 
                 def tools() -> list[dict[str, Any]]:
                     made.append(1)
@@ -238,7 +240,7 @@ def test_a_call_of_the_modern_era_lists_one_tool(root: Path, tmp_path: Path) -> 
                 for _ in range(3):
                     await _asked(app, "find_tools", {"query": "echo"})
             assert lists == [1, 1, 1, 1]
-            assert made == []
+            assert len(made) <= catalog.generation - before  # a server may have sent its tools meanwhile
 
     asyncio.run(asyncio.wait_for(scenario(), 300))
 
