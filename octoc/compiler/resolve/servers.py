@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 import attrs
 
@@ -17,11 +17,13 @@ from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.model.source import ServerSource, SnapshotSource
 from octoc.compiler.pin.packages import package_of
 from octoc.compiler.resolve.foreign import foreign_references, report_foreign
+from octoc.compiler.resolve.own_gateway import is_own_gateway
 from octoc.compiler.resolve.secrets import reference_secrets
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.resolve import (
     BUILTIN_SERVER,
     ORPHAN_SNAPSHOT,
+    OWN_GATEWAY,
     SERVER_DISABLED,
     SERVER_RENAMED,
     STALE_SNAPSHOT,
@@ -76,8 +78,9 @@ def resolve_servers(
     snapshots: Iterable[SnapshotSource],
     sink: DiagnosticSink,
     settings: WorkspaceSettings,
+    root: Path,
 ) -> Servers:
-    """Make the servers of `definitions`; the first definition of a name keeps the name."""
+    """Make the servers of `definitions`; the first definition of a name keeps the name. `root` is the workspace."""
     made: dict[str, Server] = {}
     variants: dict[str, list[str]] = {}
     name_at: dict[Place, str] = {}
@@ -86,6 +89,10 @@ def resolve_servers(
             sink.report(
                 SERVER_DISABLED, f"server `{definition.source.name}` is disabled", at=definition.source.place.key()
             )
+            continue
+        if is_own_gateway(definition.source, root):
+            message = f"server `{definition.source.name}` is octoc's own gateway, so it is not served"
+            sink.report(OWN_GATEWAY, message, at=definition.source.place.key())
             continue
         server = _server(definition, sink)
         if definition.tap:
@@ -178,7 +185,8 @@ def _with_snapshots(
                 ORPHAN_SNAPSHOT,
                 f"no server is called `{snapshot.server}`",
                 at=snapshot.place.child("server"),
-                help=did_you_mean(snapshot.server, made) or "delete the file, or pin the server under its new name",
+                help=did_you_mean(snapshot.server, made)
+                or "define the server again, pin it under its new name, or delete the file",
             )
         elif snapshot.server in recorded:
             sink.report(

@@ -57,7 +57,9 @@ def resolved_of(build: Build, context: Context) -> Resolved:
     )
     report_shadowed(sources.capabilities, chosen, catalog.winners(), sink)
     snapshots = (*builtin_snapshots(settings, context), *sources.snapshots)
-    servers = resolve_servers(_definitions(build, catalog, chosen, agent_sources), snapshots, sink, settings)
+    servers = resolve_servers(
+        _definitions(build, catalog, chosen, agent_sources), snapshots, sink, settings, context.root
+    )
     defined = (definition.source.name for definition in definitions(sources))
     servers = tuned(servers, defined, settings, sink)
     servers = attrs.evolve(servers, all=with_locked_versions(servers.all, context))
@@ -76,7 +78,9 @@ def resolved_of(build: Build, context: Context) -> Resolved:
         )
         for source in skill_sources
     ]
-    scopes = resolve_scopes(build, agents, servers.all, capabilities, (source.name for source in skill_sources), sink)
+    scopes = resolve_scopes(
+        build, agents, servers.all, capabilities, (source.name for source in skill_sources), context
+    )
     return Resolved(
         scopes=scopes,
         serve=resolve_serve(settings.serve, (agent.name for agent in agents), scopes, sink),

@@ -95,6 +95,13 @@ TOOL_LEFT_OUT = rule(
     Severity.WARNING,
     kinds=groups.SNAPSHOTS,
 )
+OWN_GATEWAY = rule(
+    "OCT317",
+    "own-gateway",
+    "A server starts octoc's own gateway, and is not one of its backends.",
+    Severity.INFO,
+    kinds=groups.SERVERS,
+)
 UNKNOWN_PATTERN_SERVER = rule(
     "OCT320",
     "unknown-pattern-server",

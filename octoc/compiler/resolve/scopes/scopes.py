@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from octoc.choices import ScopeProfile
+from octoc.compiler.context import Context
 from octoc.compiler.fixes.edits import renamed
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.located import Located
@@ -22,6 +23,7 @@ from octoc.compiler.model.scopes import (
 )
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.resolve.definitions import definitions
+from octoc.compiler.resolve.own_gateway import is_own_gateway
 from octoc.compiler.resolve.scopes.members import Membership, membership
 from octoc.compiler.resolve.scopes.names import NameLookup
 from octoc.compiler.resolve.scopes.twice import Unique
@@ -46,13 +48,13 @@ def resolve_scopes(
     servers: Iterable[Server],
     capabilities: Iterable[str],
     skills: Iterable[str],
-    sink: DiagnosticSink,
+    context: Context,
 ) -> Scopes:
     """Look up all names in tables of scopes, and report unknown ones.
 
     An unsound table grants nothing and withholds all that it names.
     """
-    settings, sources = build.settings, build.sources
+    settings, sources, sink = build.settings, build.sources, context.sink
     tables = sources.scopes
     lookup = NameLookup(
         servers={server.name: server for server in servers},
@@ -61,7 +63,11 @@ def resolve_scopes(
         capabilities=dict.fromkeys(capabilities),
         skills=dict.fromkeys(skills),
         sink=sink,
-        disabled=frozenset(each.source.name for each in definitions(sources) if each.source.disabled),
+        disabled=frozenset(
+            each.source.name
+            for each in definitions(sources)
+            if each.source.disabled or is_own_gateway(each.source, context.root)
+        ),
     )
     at, profile = _profile(settings, tables, len(sources.agents), sink)
     members = membership(tables, settings, lookup)
