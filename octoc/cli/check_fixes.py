@@ -31,6 +31,7 @@ def apply_fixes(checked: CheckedPaths, environment: Environment | None) -> bool:
     if trouble is not None:
         raise UserError(f"nothing was fixed: {trouble}", "run the command again")
     _say(plans, f"fixed {_count(plans)} in {_files(len(changes))}", "nothing to fix" if not changes else "")
+    _say_by_hand(checked)
     return bool(changes)
 
 
@@ -49,6 +50,7 @@ def show_fixes(checked: CheckedPaths, environment: Environment | None) -> None:
             role = roles.get(line[:1])
             click.echo(paint(role, text) if role else text, color=is_coloured())
     _say(plans, f"would fix {_count(plans)} in {_files(len(changes))}", "nothing to fix" if not changes else "")
+    _say_by_hand(checked)
 
 
 def _plans(checked: CheckedPaths, environment: Environment | None) -> list[FixOutcome]:
@@ -64,6 +66,14 @@ def _say(plans: Iterable[FixOutcome], done: str, nothing: str) -> None:
         click.echo(f"{len(outside)} more could be fixed in files outside this folder: {_first(outside)}", err=True)
     for found in (found for plan in plans for found in plan.refused):
         click.echo(f"not fixed, because the result would be invalid: {_where(found)}", err=True)
+
+
+def _say_by_hand(checked: CheckedPaths) -> None:
+    """Print how many findings suggest names of which none is sure enough for a fix."""
+    asked = [one for one in checked.diagnostics if one.fix is None and "did you mean" in (one.help or "")]
+    if asked:
+        many = "1 finding suggests a name" if len(asked) == 1 else f"{len(asked)} findings suggest names"
+        click.echo(f"{many} without a safe choice: fix by hand, {_first(asked)}", err=True)
 
 
 def _count(plans: Iterable[FixOutcome]) -> str:

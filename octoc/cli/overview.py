@@ -149,20 +149,29 @@ def _steps(discovered: Discovered, bundle: _BundleState, *, has_file: bool, no_l
     build = ("build", f"writes the bundle, which agents run from{', and the lock' if has_file else ''}")
     if bundle.state == "current" and not no_lock:
         steps = []
-        if bundle.unrecorded:
-            names = bundle.unrecorded
-            of = f" {names[0]}" if len(names) == 1 else ""
-            steps.append((f"pin{of}", f"records the tools of {_many(len(names), 'server')}"))
-            if has_records:  # the others answered, so these may have been asked, too
-                steps.append((f"doctor{of}", "shows why servers do not start"))
         if bundle.tool:
             steps.append((f"show tool {bundle.tool}", "shows a tool's arguments"))
             steps.append(("call SERVER TOOL", "calls a tool"))
-        return [*steps, ("serve --print-config CLIENT", "prints what connects an MCP client")]
-    # After the servers were asked once, the files were checked, too.
-    checks = [("check", "finds mistakes and writes nothing")] * (bundle.state == "missing" and not has_records)
-    record = [("pin", "starts each server once and records its tools")] * (not has_records)
-    return [*checks, *record, build]
+        record = _to_record(bundle.unrecorded, has_records=has_records)
+        # Where others answered, these may have failed: all else works without them.
+        steps = [*steps, *record] if has_records else [*record, *steps]
+        steps.append(("serve --print-config CLIENT", "prints what connects an MCP client"))
+        if has_file:
+            return [*steps, ("report", "shows the workspace on one page; docs/ci.md has the same checks in CI")]
+        return [*steps, ("init", "writes octoc.toml: settings, a lock to review, and checks in CI")]
+    if has_records:  # only with the records a check knows the names of tools
+        return [("check, then octoc build", "checks names of tools and builds, without servers that failed")]
+    checks = [("check", "finds mistakes and writes nothing")] * (bundle.state == "missing")
+    return [*checks, ("pin", "starts each server once and records its tools"), build]
+
+
+def _to_record(names: tuple[str, ...], *, has_records: bool) -> list[tuple[str, str]]:
+    """Return the steps for servers without a record; after others were asked, the cause comes first."""
+    if not names:
+        return []
+    of = f" {names[0]}" if len(names) == 1 else ""
+    cause = [(f"doctor{of}", "shows why servers do not start; the others work without them")] * has_records
+    return [*cause, (f"pin{of}", f"records the tools of {_many(len(names), 'server')}")]
 
 
 def _many(count: int, noun: str) -> str:

@@ -23,7 +23,8 @@ def show_tools(target: BundleTarget, names: Sequence[str], agent: str | None, ou
     from octoc.cli.workspace import with_runtime
 
     async def work(runtime: Runtime) -> list[dict[str, Any]]:
-        return [_tool(runtime, name, agent) for name in names]
+        wanted = [one for name in names for one in (_matches(runtime, name) if "*" in name else [name])]
+        return [_tool(runtime, name, agent) for name in dict.fromkeys(wanted)]
 
     found = with_runtime(target, work)
     if output_format == "json":
@@ -31,11 +32,50 @@ def show_tools(target: BundleTarget, names: Sequence[str], agent: str | None, ou
 
         click.echo(json.dumps(found[0] if len(found) == 1 else found, indent=2))
         return 0
+    if any("*" in name for name in names):
+        _print_hints(found)
+        return 0
     for place, one in enumerate(found):
         if place:
             click.echo()
         _print(one)
     return 0
+
+
+def _matches(runtime: Runtime, pattern: str) -> list[str]:
+    """Return the tools, `server/tool`, that a pattern matches. Raises: UserError without one."""
+    from octoc.cli.failures import UserError
+    from octoc.names import glob_matches
+
+    server, slash, glob = pattern.partition("/")
+    if not slash or "*" in server:
+        raise UserError(f"pattern `{pattern}` names no server", "write `SERVER/*`")
+    if server not in runtime.servers:
+        from octoc.diagnostics.suggest import did_you_mean
+
+        raise UserError(f"there is no server `{server}`", did_you_mean(server, runtime.servers))
+    found = [one.name for one in runtime.bundle.tools if one.server == server and glob_matches(glob, one.name)]
+    if not found and not runtime.servers[server].listed:
+        raise UserError(
+            f"the tools of server `{server}` are not recorded", f"run `octoc pin {server}`, then `octoc build`"
+        )
+    if not found:
+        raise UserError(f"pattern `{pattern}` matches no tool", f"`octoc show tool '{server}/*'` lists its tools")
+    return [f"{server}/{name}" for name in found]
+
+
+def _print_hints(found: Sequence[dict[str, Any]]) -> None:
+    """Print what servers state about what a call does, one row per tool."""
+    from octoc.cli.tables import one_line, print_table
+
+    def stated(tool: dict[str, Any], key: str) -> str:
+        return {True: "yes", False: "no"}.get(tool["annotations"].get(key), "not stated")
+
+    rows = [
+        (one["id"], stated(one, "readOnlyHint"), stated(one, "destructiveHint"), one_line(one["description"], 60))
+        for one in found
+    ]
+    print_table("tools", ("tool", "read-only", "destructive", "description"), rows)
 
 
 def _tool(runtime: Runtime, name: str, agent: str | None) -> dict[str, Any]:

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from octoc.testing import WorkspaceBuilder
+
 Run = Callable[..., Any]
 
 OCTOC_TOML = '[workspace]\nname = "w"\n\n[[taps]]\nname = "acme"\npath = "taps/acme"\n'
@@ -269,3 +271,14 @@ def test_a_folder_that_cannot_be_written_is_said(octoc: Run, tmp_path: Path) -> 
     tmp_path.chmod(0o700)
     assert done.status == 1
     assert "nothing was fixed" in done.err
+
+
+def test_names_without_a_safe_choice_are_to_be_fixed_by_hand(octoc: Run, tmp_path: Path) -> None:
+    """`--fix` counts them; a tool is suggested as the file writes tools, and a denial names the file's own key."""
+    builder = WorkspaceBuilder(tmp_path).server("git", "git-mcp").snapshot("git", ["git_diff", "git_log"])
+    builder.agent("rev", tools="mcp__git__git_log, mcp__git__git_dlog")
+    builder.file("scopes/deny.toml", '[[deny]]\nagents = ["rev"]\ntools = ["git/git_log"]\n').write()
+    done = octoc("check", "--workspace", str(tmp_path), "--fix")
+    assert "nothing to fix\n1 finding suggests a name without a safe choice: fix by hand, OCT321 at agents/" in done.err
+    assert "did you mean `mcp__git__git_log`" in done.out
+    assert "help: remove it from `tools` of the agent's file, or " in done.out

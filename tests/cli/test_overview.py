@@ -59,17 +59,29 @@ def test_what_is_here(
 def test_a_built_workspace_from_a_folder_in_it(
     octoc: Run, built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The nearest workspace above counts; a changed input asks for a build."""
+    """The nearest workspace above counts; a changed input asks for a build.
+
+    A server without a record comes after what works without it; a report comes last.
+    """
     folder = tmp_path / "acme"
     shutil.copytree(built, folder, symlinks=True)
     monkeypatch.chdir(folder / "taps")
     done = octoc()
     assert "workspace  .., octoc.toml" in done.out
     assert "bundle     dist/acme.octoc, 1 agent, 2 servers, 2 tools; up to date" in done.out
-    assert steps(done.out) == ["pin", "doctor", "show", "call", "serve"]
+    assert steps(done.out) == ["show", "call", "doctor", "pin", "serve", "report"]
     assert "octoc doctor notes " in done.out
     assert "octoc show tool time/get_current_time " in done.out
     write(folder, {".mcp.json": SERVERS})
     changed = octoc()
     assert "inputs changed since it was built" in changed.out
-    assert steps(changed.out) == ["build"]
+    assert "next: octoc check, then octoc build  " in changed.out
+    assert len(steps(changed.out)) == 1
+
+
+def test_a_bundle_without_settings_leads_to_init(octoc: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Built without octoc.toml and without a record, the servers come first and init comes last."""
+    write(tmp_path, {".mcp.json": SERVERS})
+    monkeypatch.chdir(tmp_path)
+    assert octoc("build").status == 0
+    assert steps(octoc().out) == ["pin", "serve", "init"]

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from octoc.cli.schema_rows import argument_rows
+from octoc.testing import WorkspaceBuilder
 
 Run = Callable[..., Any]
 
@@ -43,6 +44,20 @@ def test_several_tools_for_people(octoc: Run, built: Path) -> None:
     assert (done.status, done.err) == (0, "")
     assert done.out.count("\narguments\n") == done.out.count("\nagents that may call it\n") == 2
     assert "timezone  string  required          IANA timezone name" in done.out
+
+
+def test_a_pattern_lists_what_the_server_states_of_its_tools(octoc: Run, tmp_path: Path) -> None:
+    """Each tool of the server is a row with its hints; what the server does not state is shown as such."""
+    tools: list[dict[str, Any]] = [
+        {"name": "read", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": True}},
+        {"name": "drop", "inputSchema": {"type": "object"}, "annotations": {"destructiveHint": True}},
+    ]
+    builder = WorkspaceBuilder(tmp_path, search={"bind": "never"}).server("db", "db-mcp").snapshot("db", tools)
+    here = ("--workspace", str(builder.write()))
+    assert octoc("build", *here).status == 0
+    lines = [" ".join(line.split()) for line in octoc("show", "tool", "db/*", *here).out.splitlines()]
+    assert lines[1:] == ["tool read-only destructive description", "db/read yes not stated", "db/drop not stated yes"]
+    assert "matches no tool" in octoc("show", "tool", "db/x*", *here).err
 
 
 @pytest.mark.parametrize(

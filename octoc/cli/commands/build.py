@@ -72,8 +72,9 @@ def command(
 ) -> int:
     """Compile the workspace to one file.
 
-    It also updates octoc.lock. With --sign it writes a signature to FILE.sig, unless there is an error. With --json
-    stdout is one object: name, bundle, digest, size in bytes, signature, changes, unchanged, diagnostics, bill.
+    It also updates octoc.lock; a lock needs an octoc.toml, which `octoc init` writes. With --sign it writes a signature
+    to FILE.sig, unless there is an error. With --json stdout is one object: name, bundle, digest, size in bytes,
+    signature, changes, unchanged, diagnostics, bill.
     """
     from octoc.cli.collector import rare_collections
     from octoc.cli.progress import ProgressLine

@@ -65,7 +65,8 @@ def command(
     from them.
 
     `octoc show tool SERVER/TOOL` shows the description, arguments and tokens of one tool, and which agents may call it
-    and how. A name or alias that only one tool has works too.
+    and how. A name or alias that only one tool has works too. `octoc show tool 'SERVER/*'` lists the server's tools,
+    and which the server states to be read-only or destructive.
 
     --cache shows the tokens and bytes of the tool block that stay unchanged between turns, what each
     activation appends, and what it evicts. --context shows each part of the model's context and its source.

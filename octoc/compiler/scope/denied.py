@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import attrs
 
@@ -64,7 +64,7 @@ def _report(
         at=deny.source.place.child("tools"),
         related=related,
         notes=(f"the way: {' <- '.join([f'agent `{agent.name}`', *_chain(giving), f'tool `{found[0]}`'])}",),
-        help=_advice(giving),
+        help=_in_file(ways) + _advice(giving),
     )
 
 
@@ -80,7 +80,8 @@ def _ways_to(glob: tuple[str, str], ceiling: Ceiling) -> tuple[ReachStep, ...]:
 def _chain(reason: ReachStep | None) -> list[str]:
     if reason is None:
         return []
-    where = f"{reason.kind} `{reason.name}` ({reason.place.file})"
+    is_default = reason.kind == "profile" and not reason.place.path  # no file has it
+    where = f"{reason.kind} `{reason.name}` ({'the default' if is_default else reason.place.file})"
     return [where, *_chain(reason.via)]
 
 
@@ -96,6 +97,12 @@ def _steps(reason: ReachStep | None) -> Mapping[str, Place]:
         "agent-file": f"its own file asks for `{reason.name}`",
     }
     return {words[reason.kind]: reason.place, **_steps(reason.via)}
+
+
+def _in_file(ways: Sequence[ReachStep]) -> str:
+    """Return the first advice for an agent whose own file asks for the tool."""
+    own = next((way for way in ways if way.kind == "agent-file" and way.via is None), None)
+    return "" if own is None else f"remove it from `{own.name}` of the agent's file, or "
 
 
 def _advice(reason: ReachStep | None) -> str:

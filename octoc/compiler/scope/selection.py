@@ -215,11 +215,18 @@ def _report_unknown(
         UNKNOWN_TOOL,
         f"tool `{entry.value}` of agent `{agent.name}` is not found",
         at=entry.place,
-        help=_meant(entry.value, known) or _about_server(entry.value, servers),
+        help=_meant(entry.value, _as_written(entry.value, known)) or _about_server(entry.value, servers),
         severity=_severity(entry, agent, servers),
         fix=renamed(entry.place, entry.value, known) or _near_tool(entry),
         subject=entry.value,
     )
+
+
+def _as_written(text: str, known: Sequence[str]) -> Sequence[str]:
+    """Return names as an entry `mcp__SERVER__TOOL` writes them."""
+    if not text.startswith(_CLAUDE_PREFIX):
+        return known
+    return [f"{_CLAUDE_PREFIX}{name.replace('/', '__', 1)}" if "/" in name else name for name in known]
 
 
 def _near_tool(entry: Located[str]) -> MakeFix | None:
