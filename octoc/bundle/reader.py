@@ -93,6 +93,8 @@ class OpenBundle:
     def __init__(self, file: str, data: memoryview, source: mmap.mmap | None) -> None:
         """Take a bundle's bytes. Use `open`, or `of_bytes` for a bundle in memory. Raises: BundleFileError."""
         self.file = file
+        self.signed_revision: int | None = None
+        """The revision in the signature that was verified; None if no trust is configured."""
         self._data = data
         self._source = source
         self._sound: set[str] = set()
@@ -121,6 +123,7 @@ class OpenBundle:
             signed = read_verified(path, trust)
             opened = cls.of_bytes(signed.data, verify, str(path))
             signed.take(opened.bundle.name)
+            opened.signed_revision = signed.statement.revision
             return opened
         mapped: mmap.mmap | None = None
         with bundle_file(path) as handle:
@@ -234,6 +237,11 @@ class OpenBundle:
     def digest(self) -> str:
         """The sha256 of `bundle.json`, which has the digest of every other member: the bundle's identity."""
         return sha256_hex(self._raw(INDEX, self._size_of_index))
+
+    @cached_property
+    def file_digest(self) -> str:
+        """The sha256 of the whole file, whose start `octoc build` prints."""
+        return sha256_hex(self._data)
 
     @property
     def digests(self) -> Mapping[str, str]:

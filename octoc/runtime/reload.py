@@ -31,6 +31,7 @@ async def reload(runtime: RuntimeState, path: str | Path) -> None:
     """Make the bundle at `path` the one of new sessions. Raises: BundleFileError, and the old one stays in use."""
     # All of it is verified and decoded now, in a thread, so that a damaged bundle never comes into use.
     opened = await asyncio.to_thread(OpenBundle.open, path, "full", in_memory=runtime.in_memory, trust=runtime.trust)
+    file_digest = await asyncio.to_thread(lambda: opened.file_digest)
     if runtime.closed:
         opened.close()
         raise RuntimeError("the runtime is closed")
@@ -51,7 +52,7 @@ async def reload(runtime: RuntimeState, path: str | Path) -> None:
     kept = new.bundle.settings.results
     runtime.results.resize(memory_bytes=kept.store_memory_bytes, disk_bytes=kept.store_disk_bytes, seconds=kept.store_s)
     runtime.older.append(old)
-    logger.info("bundle `%s` replaces the one before: inputs %s", new.bundle.name, new.bundle.inputs[:12] or "unknown")
+    logger.info("bundle `%s` replaces the one before: %s", new.bundle.name, file_digest[:16])
     close_unused(runtime)
 
 

@@ -71,7 +71,7 @@ class Gateway:
     def transcript(self, root: Path) -> str:
         """Return the answers between what the process printed at its start and afterwards; it has ended."""
         log = [line.rstrip() for line in self.running.log]
-        start = next(number for number, line in enumerate(log, 1) if "serving MCP at " in line)
+        start = next(number for number, line in enumerate(log, 1) if line.startswith("octoc: bundle "))
         lines = ["> stderr of the start", *log[:start], *self.lines, "", "> stderr after the start", *log[start:]]
         text = "\n".join([*lines, *([""] if log[start:] else ["", ""])])
         text = text.replace(str(root), "<workspace>").replace(sys.prefix, "<venv>")

@@ -24,7 +24,6 @@ from octoc_serve.error_boundary import error_boundary
 from octoc_serve.http import MAX_HEAD_BYTES, HttpApp
 from octoc_serve.log_filters import quiet
 from octoc_serve.pages import pages_of
-from octoc_serve.paths import path_of
 from octoc_serve.replicas import Replicas, opened_store
 from octoc_serve.running_calls import RunningCalls
 from octoc_serve.sealed_ids import SessionSealer
@@ -32,6 +31,7 @@ from octoc_serve.server import GatewayServer
 from octoc_serve.session_keys import SessionKeys, read_keys
 from octoc_serve.session_store import ClientKey, MemorySessionStore
 from octoc_serve.settings import GatewayError, GatewaySettings
+from octoc_serve.start_lines import start_lines
 from octoc_serve.stdio import LinePipe, claimed, serve_lines
 from octoc_serve.tls import Certificate, certificate_of
 from octoc_serve.tls_handshake import over_tls
@@ -107,7 +107,8 @@ async def _serve_clients(
 
         agents = {agent or settings.agent for agent in admission.paths()} & runtime.agents.keys()
         async with _tended(settings, gateway, sorted(agents), since, files, reloaded), admission.verifier.running():
-            await _serve_http(app, admission, certificate, settings, listening)
+            lines = functools.partial(start_lines, runtime, settings, admission, len(stored), pages)
+            await _serve_http(app, lines, certificate, settings, listening)
 
 
 @contextlib.asynccontextmanager
@@ -267,7 +268,7 @@ def _bound(settings: GatewaySettings) -> socket.socket:
 
 async def _serve_http(
     app: HttpApp,
-    admission: Admission,
+    lines: Callable[[str], Sequence[str]],
     certificate: Certificate | None,
     settings: GatewaySettings,
     listening: socket.socket,
@@ -297,7 +298,6 @@ async def _serve_http(
     where = f"{'http' if certificate is None else 'https'}://{host}:{listening.getsockname()[1]}"
     with _signals(stop, signal.SIGTERM, signal.SIGINT, last=True):
         async with app.manager.run():
-            for agent in admission.paths():
-                sys.stderr.write(f"octoc: serving MCP at {where}{path_of(agent)}\n")
+            sys.stderr.writelines(f"octoc: {line}\n" for line in lines(where))
             sys.stderr.flush()
             await server.serve(sockets=[listening])

@@ -39,6 +39,8 @@ class SessionRefresher:
         self._sessions = sessions
         self._wanted = asyncio.Event()
         self._replaced = False
+        self.refused = False
+        """Whether the last bundle file could not be used."""
         self._listen()
 
     def _listen(self) -> None:
@@ -77,7 +79,13 @@ async def reload(runtime: Runtime, bundle: Path, refresher: SessionRefresher) ->
         await runtime.reload(bundle)
     except (BundleFileError, OSError) as refused:
         logger.error("the new bundle is refused, the old one stays: %s", refused)  # noqa: TRY400  # the refusal has the reason
+        refresher.refused = True
         return False
+    if refresher.refused:
+        # A warning, so that a log without infos does not end with the refusal.
+        refresher.refused = False
+        opened = runtime.state.current.opened
+        logger.warning("bundle `%s` is taken over now: %s", opened.bundle.name, opened.file_digest[:16])
     refresher.take_over()
     return True
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 from collections.abc import Callable
@@ -25,6 +26,7 @@ def test_a_running_gateway_keeps_its_bundle_until_one_verifies(
     bundle, signature, trust = Path("dist/acme.octoc"), Path("dist/acme.octoc.sig"), Path("trust.json")
     sound, first, keys = bundle.read_bytes(), signature.read_bytes(), json.loads(trust.read_bytes())
     gateway = serve("-v", "--trust", "trust.json", bundle=bundle)
+    first_id = hashlib.sha256(sound).hexdigest()[:16]
 
     def said(words: str) -> bool:
         """Wait until the gateway says something new, and return whether it serves."""
@@ -34,10 +36,16 @@ def test_a_running_gateway_keeps_its_bundle_until_one_verifies(
             time.sleep(0.02)
         return bool(ask(f"{gateway.base}/readyz")[0] == 200)
 
+    seen = 0
+    assert said(f"bundle `acme` {first_id}, revision 1, signature verified")
+    assert any(f"health at {gateway.base}/healthz and {gateway.base}/readyz" in line for line in gateway.log)
+    assert any("agents `supervisor`; tokens 0" in line for line in gateway.log)
     seen = len(gateway.log)
     bundle.write_bytes(sound + b"\0")
     assert said("refused, the old one stays: OCT769 not-what-was-signed: its bytes are not those that were signed")
     bundle.write_bytes(sound)
+    assert said(f"WARNING octoc_serve.watch: bundle `acme` is taken over now: {first_id}")
+    seen = len(gateway.log)
     assert main(["build", "--sign", "release.key", "--revision", "2"]) == 0
     assert said("bundle `acme` replaces the one before")
     seen = len(gateway.log)
