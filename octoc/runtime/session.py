@@ -314,10 +314,14 @@ class Session(SessionHistory):
     async def call_all(
         self, calls: Sequence[Call], *, on_progress: Callable[[int, Progress], None] | None = None
     ) -> list[Outcome]:
-        """Make the calls of one turn, (name, arguments) each, at the same time; the results are in their order.
+        """Make the calls of one turn at the same time; the results are in their order.
+
+        Args:
+            calls: pairs of a tool's name, as the model wrote it, and its arguments: `[("notes__read", {"name": "x"})]`.
+            on_progress: gets the call's position too.
 
         A failed call does not affect the others. A call of `capability` waits for those before it, and those after it
-        wait for it. `on_progress` gets the call's position too.
+        wait for it.
         """
         from octoc.runtime.tools.parallel_calls import call_all
 
@@ -344,7 +348,10 @@ class Session(SessionHistory):
         return inspect(self.state, messages, budget_tokens=budget_tokens, format=format)
 
     async def activate(self, capability: str) -> str:
-        """Activate a capability by name; returns the text of the tool `capability`."""
+        """Activate a capability by name; returns the text of the tool `capability`.
+
+        It is active if `capabilities` has it then. An unknown name or a server that fails is a text, not an exception.
+        """
         from octoc.runtime.activation.activate import activate
 
         return (await activate(self.state, capability, by_host=True)).text

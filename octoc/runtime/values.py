@@ -53,7 +53,8 @@ class Routing:
         scores: candidate -> score in the gate's own unit, the highest first.
         background: the probability that it is for no capability; 0.0 with Octomind's gate.
         threshold: the score that the best must reach; `margin` is its required lead over the second.
-        reason: the reason in one line.
+        reason: a code of `octoc.routing.decision.Reason`, `no-gate` or `auto-off`, then details after `:` or `,`; the
+            text of the failure if the capability could not be activated.
         intent: the cleaned message that was scored, or the sentence of a long one that decided.
         method: `vectors`, or `words` without an encoder.
         follows: it continues an earlier message of the user, which took part in the decision.
@@ -114,7 +115,7 @@ class SearchHits(Sequence[SearchHit]):
 class UnknownNameError(LookupError):
     """The host asked for an agent or a server that the bundle does not have."""
 
-    def __init__(self, kind: str, name: str, options: Iterable[str]) -> None:
+    def __init__(self, kind: str, name: str, options: Iterable[str], next_step: str = "") -> None:
         names = sorted(options)
         near = did_you_mean(name, names) or f"known are {some_names(names)}"
-        super().__init__(f"there is no {kind} `{name}` in this bundle: {near}")
+        super().__init__(f"there is no {kind} `{name}` in this bundle: {near}{next_step and f'; {next_step}'}")

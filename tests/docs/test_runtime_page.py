@@ -11,7 +11,17 @@ from typing import Any
 
 import pytest
 
-from octoc.bundle.model import AgentEntry, AgentSettings, Bundle, Grant, Registry, ResultSettings, ServerEntry, Settings
+from octoc.bundle.model import (
+    AgentEntry,
+    AgentSettings,
+    Bundle,
+    CapabilityEntry,
+    Grant,
+    Registry,
+    ResultSettings,
+    ServerEntry,
+    Settings,
+)
 from octoc.bundle.organisation import Quota
 from octoc.bundle.writer import write_bundle
 from octoc.plugin import PythonTool
@@ -34,7 +44,9 @@ def bundle(tmp_path: Path) -> Path:
     """A bundle of two agents with a builtin server."""
     grant = Grant(server="notes", globs=("*",))
     agents = (
-        AgentEntry(name="supervisor", kind="octo", registry=Registry(unlisted_direct=(grant,))),
+        AgentEntry(
+            name="supervisor", kind="octo", registry=Registry(unlisted_direct=(grant,), capabilities=("notes",))
+        ),
         AgentEntry(name="worker", kind="octo", registry=Registry(unlisted_direct=(grant,))),
         AgentEntry(
             name="cfo",
@@ -50,6 +62,7 @@ def bundle(tmp_path: Path) -> Path:
         settings=Settings(results=ResultSettings(max_chars=400)),
         servers=(ServerEntry(name="notes", transport="builtin"),),
         agents=agents,
+        capabilities=(CapabilityEntry(name="notes", provider="p", grants=(grant,)),),
     )
     path = tmp_path / "b.octoc"
     path.write_bytes(write_bundle(made, blobs={"tools": b"", "texts": b""}, arrays={}))
@@ -72,7 +85,7 @@ def test_what_is_cached_is_said(page: dict[str, Any], bundle: Path) -> None:
             said: str = page["cached"](runtime.session())
             return said
 
-    found = re.fullmatch(r"(\d+) of (\d+) tokens never change; still fit: {}", asyncio.run(run()))
+    found = re.fullmatch(r"(\d+) of (\d+) tokens never change; still fit: {'notes': \d+}", asyncio.run(run()))
     assert found is not None
     assert found[1] == found[2] != "0"
 
@@ -87,6 +100,20 @@ def test_a_turn_is_played(page: dict[str, Any], bundle: Path) -> None:
     first, second = asyncio.run(page["one_turn"](bundle, "how long for tea?", ask_model))
     assert first == "Earl Grey, 4 minutes"
     assert "notes__read_note" in second
+
+
+def test_a_capability_is_active_and_kept_from_the_start(page: dict[str, Any], bundle: Path) -> None:
+    """The example on the host's own tools keeps their capability, and says why an unknown one is not active."""
+
+    async def run() -> None:
+        async with page["Runtime"].open(bundle) as runtime:
+            bound(runtime, lambda _: "done")
+            session = await page["begin_with"](runtime, "notes")
+            assert (session.capabilities, session.kept) == (("notes",), ("notes",))
+            with pytest.raises(RuntimeError, match="'nots' not found: did you mean `notes`"):
+                await page["begin_with"](runtime, "nots")
+
+    asyncio.run(run())
 
 
 def test_progress_pages_and_explanations(page: dict[str, Any], bundle: Path) -> None:
