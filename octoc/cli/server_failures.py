@@ -10,11 +10,15 @@ import attrs
 import click
 
 from octoc.lists import all_of
+from octoc.names import BUILTIN
 
 if TYPE_CHECKING:
     from octoc.bundle.model import ServerDefinition
 
 _COLUMNS = ("server", "cause", "next step")
+HOST_BINDS = (
+    "nothing to record: the host brings its tools with `runtime.bind` when it opens the bundle, or a plugin does"
+)
 _NARROW = 80
 """Columns of a terminal below which a table of three texts is hard to read."""
 
@@ -32,6 +36,8 @@ def next_step_of(server: ServerDefinition, needs: Sequence[str] = ()) -> str:
     """Return what a user can do about a server that does not start. `needs`: the references without a value."""
     if needs:
         return f"set {all_of([f'`{name}`' for name in needs])}"
+    if server.transport == BUILTIN:
+        return HOST_BINDS
     if server.command is None:
         return "check its address and headers, and that it runs"
     if "/" not in server.command and shutil.which(server.command) is None:

@@ -118,13 +118,17 @@ def _argument(row: SchemaRow) -> dict[str, Any]:
 def _index(runtime: Runtime, name: str) -> int:
     """Return the number of the tool that `name` names. Raises: UserError."""
     from octoc.cli.failures import UserError
+    from octoc.cli.server_failures import HOST_BINDS
     from octoc.cli.tool_names import named_tool
     from octoc.diagnostics.suggest import did_you_mean
+    from octoc.names import BUILTIN
 
     server, tool = named_tool([name], runtime.bundle)
     numbers = {one.name: index for index, one in enumerate(runtime.bundle.tools) if one.server == server}
     if tool in numbers:
         return numbers[tool]
+    if runtime.servers[server].transport == BUILTIN and not runtime.servers[server].listed:
+        raise UserError(f"the tools of server `{server}` are not in the bundle", HOST_BINDS)
     if not runtime.servers[server].listed:
         raise UserError(
             f"the tools of server `{server}` are not recorded", f"run `octoc pin {server}`, then `octoc build`"

@@ -289,12 +289,15 @@ class Runtime:
     def bind(self, server: str, tools: Iterable[PythonTool]) -> None:
         """Bind tools to a builtin server in place of its earlier ones; they join at once.
 
-        Raises: UnknownNameError if the bundle has no such builtin server.
+        Their `direct_for` and `timeout_s` count only when a plugin binds them at build time.
+
+        Raises: UnknownNameError if the bundle has no such builtin server; TypeError for anything but a PythonTool.
         """
         entry = self.servers.get(server)
         if entry is None or entry.transport != BUILTIN:
             builtin = [one.name for one in self.bundle.servers if one.transport == BUILTIN]
-            raise UnknownNameError("builtin server", server, builtin)
+            step = f'a new one is `builtin = "{server}"` below `[servers.{server}]` in octoc.toml, and a build'
+            raise UnknownNameError("builtin server", server, builtin, step)
         connection = self.state.shared.bindings.bind(server, tools)
         for loaded in (self.state.current, *self.state.older):
             bound = loaded.servers.get(server)

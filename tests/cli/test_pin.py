@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from octoc.plugin.manager import plugins_of
 from octoc.testing import WorkspaceBuilder, stdio_script
 
 from .conftest import Run
@@ -95,6 +96,18 @@ def test_a_server_that_only_lacks_variables_is_listed(octoc: Run, tmp_path: Path
     strict = octoc("pin", "--yes", "--strict", "--workspace", str(folder))
     assert strict.status == 1
     assert "error[OCT544]" in strict.err
+
+
+def test_a_server_of_the_host_has_nothing_to_record(octoc: Run, tmp_path: Path) -> None:
+    """`octoc pin` and `octoc show tool` of a server that the host binds say so, and neither leads to the other."""
+    builder = WorkspaceBuilder(tmp_path, servers={"local": {"builtin": "local"}}, plugins={"use": []})
+    bundle = str(builder.build(plugins_of()).bundle)
+    pinned = octoc("pin", "local", "--workspace", str(tmp_path))
+    shown = octoc("show", "tool", "local/stock", "--bundle", bundle)
+    for done in (pinned, shown):
+        assert done.status == 1
+        assert "the host brings its tools with `runtime.bind`" in " ".join(done.err.split())
+        assert "octoc pin" not in done.err
 
 
 def test_a_tool_that_was_left_out_stays_a_finding(octoc: Run, tmp_path: Path) -> None:

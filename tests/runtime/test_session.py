@@ -239,8 +239,10 @@ def test_a_builtin_server_has_what_the_host_binds(fleet: Fleet) -> None:
         assert (await session.call("now")).text == "at once"
 
     asyncio.run(run())
-    with pytest.raises(UnknownNameError, match="`core`"):
+    with pytest.raises(UnknownNameError, match=r"`core`.*; a new one is `builtin = \"cor\"` below `\[servers.cor\]`"):
         runtime.bind("cor", [])
+    with pytest.raises(TypeError, match=r"wrap it in octoc\.plugin\.PythonTool"):
+        runtime.bind("core", [len])  # type: ignore[list-item]  # a host's mistake
 
 
 def test_the_traceback_of_a_handler_is_logged(fleet: Fleet, caplog: pytest.LogCaptureFixture) -> None:

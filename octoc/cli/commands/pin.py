@@ -169,6 +169,7 @@ class _Pinning:
         from octoc.compiler.pin.record import NotPinned
         from octoc.diagnostics.rule import Severity
         from octoc.diagnostics.rules.lock import PIN_FAILED
+        from octoc.names import BUILTIN
 
         if isinstance(answer, NotPinned):
             lacks_only = bool(answer.needs) and not self.strict
@@ -179,11 +180,12 @@ class _Pinning:
                 next_step=next_step_of(server, answer.needs),
             )
             self.failures.append(failure)
+            again = _again(self.words, server.name)
             self.sink.report(
                 PIN_FAILED,
                 f"server `{server.name}` could not be pinned: {failure.cause}",
                 at=server.place,
-                help=f"{failure.next_step}, then run `{_again(self.words, server.name)}`",
+                help=failure.next_step if server.transport == BUILTIN else f"{failure.next_step}, then run `{again}`",
                 severity=Severity.WARNING if lacks_only else None,
             )
         elif self.is_held:

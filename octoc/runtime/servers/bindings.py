@@ -22,6 +22,16 @@ def unbound(*servers: str) -> str:
     return f"nothing is bound to builtin {noun} {name_list(servers)}: the host binds tools by {how}, or a plugin does"
 
 
+def _refuse_others(server: str, tools: Iterable[object]) -> None:
+    """Raises: TypeError, for anything but a PythonTool."""
+    from octoc.plugin import PythonTool
+
+    for tool in tools:
+        if not isinstance(tool, PythonTool):
+            form = "octoc.plugin.PythonTool(name=…, description=…, input_schema=…, handler=…)"
+            raise TypeError(f"a tool of builtin server `{server}` is {tool!r}: wrap it in {form}")
+
+
 class Bindings:
     """The connections to builtin servers, by name.
 
@@ -36,9 +46,11 @@ class Bindings:
         self._by_plugins: set[str] = set()
 
     def bind(self, server: str, tools: Iterable[PythonTool]) -> BuiltinConnection:
-        """Replace a server's tools; its connection stays the same, as it may be in use."""
+        """Replace a server's tools; its connection stays the same, as it may be in use. Raises: TypeError."""
         from octoc.runtime.servers.builtin import BuiltinConnection
 
+        tools = tuple(tools)
+        _refuse_others(server, tools)
         self._by_plugins.discard(server)
         connection = self._bound.get(server)
         if connection is None:
