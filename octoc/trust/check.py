@@ -111,7 +111,7 @@ def _key(file: str, envelope: Envelope, trust: TrustFile) -> TrustedKey:
         raise UntrustedBundleError("other-algorithm", reason, _SIGN, file)
     key = trust.keys.get(envelope.key)
     if key is None:
-        reason = f"its signature names key `{envelope.key}`, which is not in the trust file `{trust.path}`"
+        reason = f"it is signed, but by key `{envelope.key}`, which is not in the trust file `{trust.path}`"
         help_ = "sign it with a key of the trust file, or add this one if it is yours"
         raise UntrustedBundleError("unknown-key", reason, help_, file)
     return key

@@ -128,3 +128,41 @@ CLIENTS: Mapping[str, ClientForm] = {
     ),
 }
 """By the name that `octoc check --kind mcp:NAME` takes."""
+
+ALIASES: Mapping[str, str] = {"claude-code": "claude"}
+"""Other names of clients."""
+
+FILES: Mapping[str, str] = {
+    "claude": ".mcp.json",
+    "claude-desktop": "claude_desktop_config.json",
+    "cursor": ".cursor/mcp.json",
+    "vscode": ".vscode/mcp.json",
+    "visual-studio": ".mcp.json",
+    "codex": ".codex/config.toml",
+    "gemini": ".gemini/settings.json",
+    "opencode": "opencode.json",
+    "zed": ".zed/settings.json",
+    "kiro": ".kiro/settings/mcp.json",
+    "amazon-q": ".amazonq/mcp.json",
+    "junie": ".junie/mcp/mcp.json",
+    "roo": ".roo/mcp.json",
+    "cline": "cline_mcp_settings.json",
+    "trae": ".trae/mcp.json",
+    "windsurf": ".codeium/windsurf/mcp_config.json",
+    "factory": ".factory/mcp.json",
+    "copilot": ".github/mcp.json",
+    "librechat": "librechat.yaml",
+    "mcp-agent": "mcp_agent.config.yaml",
+    "goose": ".config/goose/config.yaml",
+    "continue": ".continue/config.yaml",
+    "crush": "crush.json",
+    "amp": ".amp/settings.json",
+    "augment": ".augment/settings.json",
+    "qwen": ".qwen/settings.json",
+    "tabnine": ".tabnine/agent/settings.json",
+    "iflow": ".iflow/settings.json",
+    "kilo": "kilo.jsonc",
+    "antigravity": ".agents/mcp_config.json",
+    "vibe": ".vibe/config.toml",
+}
+"""The file of each client that the entry belongs in: of the project, or of the user where the form is `of_user`."""

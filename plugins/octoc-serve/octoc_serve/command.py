@@ -18,7 +18,8 @@ from octoc.cli.toolkit import (
     verbose_option,
     workspace_option,
 )
-from octoc_serve.clients import CLIENTS
+from octoc.plugin.toolkit import did_you_mean
+from octoc_serve.clients import ALIASES, CLIENTS
 from octoc_serve.command_errors import user_errors
 from octoc_serve.settings import GatewaySettings
 from octoc_serve.token_command import token, tokens_option
@@ -32,6 +33,17 @@ _OF_STDIO = frozenset(
 """The parameters that have a meaning without HTTP."""
 _file = click.Path(path_type=Path, dir_okay=False)
 _seconds = click.FloatRange(min=0, min_open=True)
+
+
+class _Client(click.Choice[str]):
+    """The name of a client. A name that is not known is an error with the near ones."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        name = ALIASES.get(value, value)
+        if name not in CLIENTS:
+            near = did_you_mean(name, CLIENTS) or f"known are {', '.join(CLIENTS)}"
+            self.fail(f"there is no client `{value}`: {near}", param, ctx)
+        return str(name)
 
 
 def _origin(text: str) -> str:
@@ -152,7 +164,7 @@ def _origin(text: str) -> str:
 @click.option(
     "--print-config",
     "client",
-    type=click.Choice(list(CLIENTS)),
+    type=_Client(list(CLIENTS)),
     metavar="CLIENT",
     help=f"Print the entry for this client's configuration file, and exit: {', '.join(CLIENTS)}.",
 )

@@ -8,7 +8,7 @@ import json
 import re
 import shutil
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from octoc.plugin.toolkit import is_loopback
 from octoc.runtime import OpenBundle
 from octoc_serve.admission import check_agents, may_use
 from octoc_serve.audit import STDERR
-from octoc_serve.clients import CLIENTS, ClientForm
+from octoc_serve.clients import CLIENTS, FILES, ClientForm
 from octoc_serve.paths import path_of
 from octoc_serve.settings import ALL_AGENTS, GatewayError, GatewaySettings
 from octoc_serve.tokens import Tokens
@@ -46,7 +46,8 @@ def config(client: str, settings: GatewaySettings) -> tuple[str, tuple[str, ...]
     """
     form = CLIENTS[client]
     agents = _agents(settings)
-    notes: list[str] = []
+    whose = "the user's" if form.of_user else "the project's"
+    notes = [f"this belongs in {whose} `{FILES[client]}` ({form.title})"]
     inputs: list[dict[str, Any]] = []
     if settings.transport == "stdio":
         servers = {NAME: _stdio(form, settings, notes)}
@@ -61,6 +62,7 @@ def config(client: str, settings: GatewaySettings) -> tuple[str, tuple[str, ...]
         guarded = bool(Tokens(settings.tokens, settings.workspace).read()) or not is_loopback(settings.host)
         entries = _entries(settings, [name for name in agents if guarded or may_use(agents, name, settings.tenant)])
         servers = {entry.name: _http(form, settings, entry, guarded=guarded) for entry in entries}
+        notes += _notes_on_address(form, settings, [entry.env for entry in entries] if guarded else [])
         if guarded and form.asks:
             inputs = [
                 {"id": entry.input, "type": "promptString", "description": f"Token of {entry.name}", "password": True}
@@ -74,6 +76,19 @@ def config(client: str, settings: GatewaySettings) -> tuple[str, tuple[str, ...]
     whole = {**form.top, **_nested(form.servers, listed if form.is_list else servers)}
     whole |= {"inputs": inputs} if inputs else {}
     return _written(whole, form), tuple(notes)
+
+
+def _notes_on_address(form: ClientForm, settings: GatewaySettings, variables: Sequence[str]) -> list[str]:
+    """Return what a colleague with this entry has to know; `variables` have the tokens, empty without tokens."""
+    notes = []
+    if variables and form.variable and not form.asks:
+        names = ", ".join(f"`{name}`" for name in variables)
+        notes.append(f"each colleague sets {names} to a token of `octoc serve token add`")
+    if is_loopback(settings.host):
+        notes.append(f"only this machine reaches `{settings.host}`: --host names another address")
+    elif settings.tls_cert is None:
+        notes.append("plain http shows tokens to the network: use --tls-cert, or a proxy with TLS")
+    return notes
 
 
 def _written(values: dict[str, Any], form: ClientForm) -> str:

@@ -19,7 +19,7 @@ tokens_option = click.option(
     "--tokens",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="The file of tokens. Default: $XDG_STATE_HOME/octoc/serve/tokens.json.",
+    help="The file of tokens, outside of the workspace. Default: $XDG_STATE_HOME/octoc/serve/tokens.json.",
 )
 
 

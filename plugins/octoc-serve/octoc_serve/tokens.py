@@ -63,7 +63,8 @@ class Tokens:
         self.file = (file or default_file()).absolute()
         if workspace is not None and self.file.resolve().is_relative_to(workspace.resolve()):
             raise GatewayError(
-                f"the file of tokens `{self.file}` is inside the workspace", "keep it where it is never committed"
+                f"the file of tokens `{self.file}` is inside the workspace",
+                "keep it where it is never committed, such as `--tokens ~/.config/octoc/tokens.json`",
             )
 
     def add(self, agent: str, tenant: str | None = None, user: str | None = None) -> tuple[TokenEntry, str]:

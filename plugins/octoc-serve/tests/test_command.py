@@ -11,6 +11,7 @@ import pytest
 
 from octoc.plugin.toolkit import install_command
 from octoc.testing import WorkspaceBuilder
+from octoc_serve.clients import CLIENTS, FILES
 from octoc_serve.command import command
 
 Run = Callable[..., Any]
@@ -41,6 +42,22 @@ def test_what_is_printed_for_a_client_parses(octoc: Run, tmp_path: Path, client:
     entry = json.loads(done.out)["servers" if client == "vscode" else "mcpServers"]["octoc"]
     assert entry["command"] == "octoc"
     assert entry["args"][-6:] == ["serve", "--bundle", str(outcome.bundle), "--agent", "clerk", "--stateless"]
+
+
+def test_what_is_printed_for_a_client_says_where_it_belongs(octoc: Run, tmp_path: Path) -> None:
+    """The notes name the file, the variable of the token and who reaches the address; a near name is suggested."""
+    assert FILES.keys() == CLIENTS.keys()
+    outcome = WorkspaceBuilder(tmp_path / "ws").build()
+    words = ["serve", "--bundle", str(outcome.bundle), "--print-config"]
+    done = octoc(*words, "claude-code")
+    assert (done.status, "the project's `.mcp.json` (Claude Code)" in done.err) == (0, True), done
+    wrong = octoc(*words, "cursr")
+    assert (wrong.status, "there is no client `cursr`: did you mean `cursor`" in wrong.err) == (2, True), wrong
+    tokens = ["--transport", "http", "--tokens", str(tmp_path / "tokens.json")]
+    assert "only this machine reaches `127.0.0.1`" in octoc(*words, "claude", *tokens).err
+    far = octoc(*words, "claude", *tokens, "--host", "gateway.example").err
+    assert "sets `OCTOC_TOKEN` to a token" in far
+    assert "plain http shows tokens to the network" in far
 
 
 @pytest.mark.parametrize(
