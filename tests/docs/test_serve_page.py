@@ -21,12 +21,13 @@ PAGE = (Path(__file__).resolve().parents[2] / "docs" / "serve.md").read_text(enc
 
 def test_the_pages_commands_do_what_it_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Configurations are printed, and a token is made, listed and revoked, by the page's own lines."""
-    workspace = WorkspaceBuilder(tmp_path / "ws")
+    workspace = WorkspaceBuilder(tmp_path / "ws").agent("clerk", type="worker").agent("auditor", type="worker")
     assert workspace.build().bundle is not None
     monkeypatch.chdir(workspace.root)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     lines = "\n".join(re.findall(r"^```sh\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)).splitlines()
-    printing, serving, adding, listing, revoking, several, tls = (line.split()[1:] for line in lines if line)
+    commands = [line.split()[1:] for line in lines if line.startswith("octoc ")]
+    printing, serving, adding, listing, revoking, to_ann, to_ben, _, audited, several, tls = commands
 
     def run(words: list[str]) -> str:
         done = CliRunner().invoke(cli, words)
@@ -41,8 +42,10 @@ def test_the_pages_commands_do_what_it_says(tmp_path: Path, monkeypatch: pytest.
         assert entry["url"] == "http://127.0.0.1:8000/mcp"
         entries = json.loads(run([*several, "--print-config", client]))[key]
         assert {name: entry["url"] for name, entry in entries.items()} == {
-            "octoc-supervisor": "http://127.0.0.1:8000/agents/supervisor/mcp"
+            f"octoc-{agent}": f"http://127.0.0.1:8000/agents/{agent}/mcp"
+            for agent in ("auditor", "clerk", "supervisor")
         }
+        run([*audited, "--print-config", client])
         assert json.loads(run([*tls, "--print-config", client]))[key]["octoc"]["url"] == "https://127.0.0.1:8000/mcp"
     token = run(adding).strip().splitlines()[-1]
     kept = tmp_path / "state/octoc/serve/tokens.json"
@@ -51,6 +54,8 @@ def test_the_pages_commands_do_what_it_says(tmp_path: Path, monkeypatch: pytest.
     assert (entry["agent"], entry["tenant"]) == ("supervisor", "acme")
     run([*revoking[:-1], entry["id"]])
     assert json.loads(run([*listing, "--json"])) == []
+    assert all(run(words).strip() for words in (to_ann, to_ben))
+    assert {entry["user"] for entry in json.loads(run([*listing, "--json"]))} == {"ann", "ben"}
 
 
 def test_every_own_tool_and_option_is_there() -> None:

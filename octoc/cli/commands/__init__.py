@@ -33,7 +33,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "scope": "Show what AGENT may reach, and why.",
         "find": "Search an agent's tools for QUERY.",
         "route": "Show how MESSAGE is routed.",
-        "report": "Write a report on the workspace: tokens, scopes, graph, routing, findings, drift.",
+        "report": "Write a report on the workspace.",
     },
     "Reference": {
         "explain": "Print the page of RULE.",

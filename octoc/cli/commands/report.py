@@ -28,11 +28,12 @@ _STDOUT = Path("-")
 @no_cache_option
 @format_options("html", "markdown", "json")
 def command(workspace: Path | None, output: Path | None, *, no_cache: bool, output_format: str) -> int:
-    """Write a report on the workspace: tokens, scopes, graph, routing, findings, drift.
+    """Write a report on the workspace.
 
-    The page is one file that needs no script and no network. markdown is a summary for a pull request. octoc builds
-    into a temporary folder, runs the fixtures, starts no server, and writes neither the bundle nor octoc.lock. The exit
-    status is 0 whatever the report says: `octoc check`, `octoc test` and `octoc diff` fail.
+    It shows tokens, scopes, a graph, routing, findings and drift. The page is one file that needs no script and no
+    network; markdown is a summary for a pull request. octoc builds into a temporary folder, runs the fixtures, starts
+    no server, and writes neither the bundle nor octoc.lock. The exit status is 0 whatever the report says: `octoc
+    check`, `octoc test` and `octoc diff` fail.
     """
     from octoc.cli.collector import rare_collections
     from octoc.cli.failures import UnreadableWorkspaceError, write_errors
