@@ -79,10 +79,11 @@ def _check_source(entry: Mapping[str, Any], path: KeyPath, metadata: Any, inspec
         )
     if isinstance(source, str):
         root = metadata.get("pluginRoot") if isinstance(metadata, Mapping) else None
-        if isinstance(root, str) and "/" not in source and source not in ("", ".", ".."):
-            source = f"./{root.removeprefix('./').rstrip('/')}/{source}"
+        below = f"./{root.removeprefix('./').rstrip('/')}/{source.removeprefix('./')}" if isinstance(root, str) else ""
+        if below and "/" not in source and source not in ("", ".", ".."):
+            source, below = below, ""
         if check_path(source, at, inspection):
-            _check_folder(entry, source, path, inspection)
+            _check_folder(entry, source, below, path, inspection)
     elif isinstance(source, Mapping):
         kind = source.get("source")
         missing = [field for field in _FIELDS.get(str(kind), ()) if not isinstance(source.get(field), str)]
@@ -91,14 +92,22 @@ def _check_source(entry: Mapping[str, Any], path: KeyPath, metadata: Any, inspec
             inspection.report(rules.MISSING_KEY, f"the source of plugin `{entry['name']}` has no {what}", at)
 
 
-def _check_folder(entry: Mapping[str, Any], source: str, path: KeyPath, inspection: FileInspection) -> None:
+def _check_folder(entry: Mapping[str, Any], source: str, below: str, path: KeyPath, inspection: FileInspection) -> None:
+    """Report a plugin's folder that is not there.
+
+    Args:
+        below: the folder that `source` would name if `metadata.pluginRoot` stood before it; "" if it does, or is unset.
+    """
     marketplace = inspection.file.path.parent.parent
     if is_missing(marketplace, source):
+        of_root = f"`metadata.pluginRoot` counts only for a name without a slash: write `{below}`"
         inspection.sink.report(
             NAMED_FILE_MISSING,
             f"plugin `{entry['name']}` is in `{source}`, which is not there",
             at=Place(file=inspection.file.display, path=(*path, "source")),
-            help=elsewhere(marketplace, source) or "paths begin in the folder that has `.claude-plugin/`",
+            help=of_root
+            if below and not is_missing(marketplace, below)
+            else elsewhere(marketplace, source) or "paths begin in the folder that has `.claude-plugin/`",
             subject=inspection.file.display,
         )
         return

@@ -148,6 +148,14 @@ def test_bare_names_are_below_the_root_of_plugins(tmp_path: Path) -> None:
     assert found.message == "plugin `b` is in `./plugins/b`, which is not there"
 
 
+def test_a_path_that_counts_on_the_root_of_plugins_is_told_to_name_it(tmp_path: Path) -> None:
+    """`metadata.pluginRoot` does not count for a source with a slash."""
+    plugins = [{"name": "a", "source": "./a"}]
+    marketplace = {"name": "t", "owner": OWNER, "metadata": {"pluginRoot": "./plugins"}, "plugins": plugins}
+    (found,) = findings(tmp_path, {MARKETPLACE: marketplace, "plugins/a/x": ""})
+    assert found.help == "`metadata.pluginRoot` counts only for a name without a slash: write `./plugins/a`"
+
+
 @pytest.mark.parametrize("owner, codes", [("Acme", ["OCT204"]), ("Anthropic", [])])
 def test_names_of_official_marketplaces_are_reserved(tmp_path: Path, owner: str, codes: list[str]) -> None:
     """Only Anthropic's own marketplaces have these names."""
