@@ -8,6 +8,7 @@ from octoc.lazy_exports import lazy_exports
 
 if TYPE_CHECKING:
     from octoc.addresses import is_loopback, origin
+    from octoc.background_import import import_in_thread
     from octoc.caller import CALLER
     from octoc.diagnostics.render import escape
     from octoc.diagnostics.suggest import did_you_mean, near_names
@@ -39,6 +40,7 @@ else:
         __name__,
         {
             "octoc.addresses": "is_loopback origin",
+            "octoc.background_import": "import_in_thread",
             "octoc.caller": "CALLER",
             "octoc.diagnostics.render": "escape",
             "octoc.diagnostics.suggest": "did_you_mean near_names",
@@ -80,6 +82,7 @@ __all__ = [
     "did_you_mean",
     "escape",
     "excess",
+    "import_in_thread",
     "install_command",
     "is_loopback",
     "may_have_odd_number",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import urlsplit
@@ -57,8 +58,11 @@ def running_gateway(
             raise
         try:
             yield gateway
-        finally:
-            status = gateway.stop()
+        except BaseException:
+            gateway.stop()
+            sys.stderr.write("".join(gateway.log))  # it often says why a test failed
+            raise
+        status = gateway.stop()
         log = "".join(gateway.log)
         if status != 0 or "Traceback" in log:
             raise AssertionError(f"status {status}: {log}")

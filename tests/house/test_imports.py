@@ -20,6 +20,7 @@ LAYER_OF = {
     "whole_files": "base",
     "json_types": "base",
     "gitignore": "base",
+    "background_import": "base",
     "linear_regex": "base",
     "choices": "base",
     "lists": "base",

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-import importlib
 import logging
-import sys
 from collections.abc import Mapping
 from typing import Any
 
 import attrs
 
+from octoc.background_import import import_in_thread
 from octoc.names import ToolId
 from octoc.runtime.arguments.messages import Problem, problems_of
 from octoc.runtime.arguments.validator import DEFAULT_DIALECT, Compiled, SchemaUnusableError, Validator
@@ -59,9 +57,7 @@ class ArgumentChecks:
         """
         if not schema or not isinstance(schema, Mapping):
             return ()
-        if "jsonschema" not in sys.modules:
-            # The import takes 50 ms, in which the loop serves other calls.
-            await asyncio.to_thread(importlib.import_module, "jsonschema")
+        await import_in_thread("jsonschema")  # it takes 50 ms once
         state = self._tool_schema(tool, schema, dialect or DEFAULT_DIALECT)
         if state.compiled is None:
             return ()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from octoc.plugin import STANDARD, TransportKind, hookimpl
+from octoc.plugin.toolkit import import_in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -26,17 +27,10 @@ class McpTransport:
 
     async def connect(self, target: ServerTarget, host: Host | None = None) -> Connection:
         """Connect within `target.timeout_s`. Raises: ConnectFailedError, after stopping all that it started."""
-        import asyncio  # here: the other hooks of this plugin do not need it
-
-        # The SDK takes about a second to load: in a thread, so that the host's loop goes on meanwhile.
-        open_connection = await asyncio.to_thread(_load)
+        # The SDK takes about a second to load, which the other hooks of this plugin do not need.
+        module = await import_in_thread("octoc_transport_mcp.connection")
+        open_connection: Callable[[str, ServerTarget, Host | None], Awaitable[Connection]] = module.open_connection
         return await open_connection(self.kind, target, host)
-
-
-def _load() -> Callable[[str, ServerTarget, Host | None], Awaitable[Connection]]:
-    from octoc_transport_mcp.connection import open_connection
-
-    return open_connection
 
 
 @hookimpl

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from octoc.plugin import STANDARD, TransportKind, hookimpl
+from octoc.plugin.toolkit import import_in_thread
 from octoc_transport_rest.protocol import KIND
 
 if TYPE_CHECKING:
@@ -23,17 +24,10 @@ class RestTransport:
 
     async def connect(self, target: ServerTarget, host: Host | None = None) -> Connection:
         """Connect within `target.timeout_s`. Raises: ConnectFailedError, after stopping all that it started."""
-        import asyncio  # here: the rules of this plugin do not need it
-
-        # httpx2 is slow to load: in a thread, so that it does not block the host's loop.
-        open_connection = await asyncio.to_thread(_load)
+        # httpx2 is slow to load, and the rules of this plugin do not need it.
+        module = await import_in_thread("octoc_transport_rest.connection")
+        open_connection: Callable[[ServerTarget], Awaitable[Connection]] = module.open_connection
         return await open_connection(target)
-
-
-def _load() -> Callable[[ServerTarget], Awaitable[Connection]]:
-    from octoc_transport_rest.connection import open_connection
-
-    return open_connection
 
 
 @hookimpl
