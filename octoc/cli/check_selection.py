@@ -95,7 +95,7 @@ def _findings(count: int) -> str:
 
 def refuse_nothing(checked: CheckedPaths, *, has_paths: bool) -> None:
     """Raise an UnavailableError if there was no file to check; it names files that look like those of clients."""
-    if any(checkup.read or checkup.diagnostics for _, checkup in checked.parts):
+    if any((checkup.read and not checkup.is_prose) or checkup.diagnostics for _, checkup in checked.parts):
         return
     raise UnavailableError(
         f"nothing to check {'there' if has_paths else 'here'}: found no `octoc.toml`, `.mcp.json`, agent or tap",

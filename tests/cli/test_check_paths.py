@@ -154,7 +154,8 @@ def test_a_workspace_below_is_checked_as_one(octoc: Run, here: Path) -> None:
 
 
 def test_a_folder_with_nothing_to_check_is_an_error(octoc: Run, here: Path) -> None:
-    """A folder without any file to check ends with status 2, since a check of nothing is not a success."""
+    """A folder without any file to check but prose ends with status 2, since a check of nothing is not a success."""
+    _write(here, {"CLAUDE.md": "Be kind.", "docs/AGENTS.md": "Test first."})
     done = octoc("check")
     assert done.status == 2
     assert "nothing to check" in done.err

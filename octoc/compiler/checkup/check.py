@@ -26,6 +26,7 @@ from octoc.compiler.discover.stage import find_files, with_checked_files
 from octoc.compiler.inputs.agents.octo import OCTO, OCTO_FOLDER
 from octoc.compiler.inputs.claude.paths import is_of_claude
 from octoc.compiler.inputs.claude.plugin import MARKETPLACE_FILE
+from octoc.compiler.inputs.instructions import importer_of, missing_imports
 from octoc.compiler.inputs.mcp.scripts import names_script
 from octoc.compiler.inputs.mcp.unnamed import UNNAMED
 from octoc.compiler.model.build import Build
@@ -60,6 +61,7 @@ class CheckOutcome:
         workspaces: folders below, with an octoc.toml of their own, which were not looked at.
         unchanged: the findings are those of an earlier check of the same inputs.
         has_settings: octoc.toml could be read, or is not there. Else no other file was looked at.
+        is_prose: a folder was looked through, and all that it has are texts for models.
     """
 
     diagnostics: tuple[Diagnostic, ...]
@@ -67,6 +69,7 @@ class CheckOutcome:
     workspaces: tuple[Path, ...] = ()
     unchanged: bool = False
     has_settings: bool = True
+    is_prose: bool = False
 
     @property
     def worst(self) -> Severity | None:
@@ -119,14 +122,19 @@ def check_target(
     read = frozenset(_read_by(together, target.root))
     # Where nothing goes through the stages, as with an octoc.toml of another name, there is nothing to save.
     depends_on_others = home is not None or any(
-        file.kind.names_files or file.dialect.unread or _names_script(file) for each in together for file in each.files
+        file.kind.names_files or file.dialect.unread or _names_script(file) or _lacks_import(file)
+        for each in together
+        for file in each.files
     )
     is_remembered = together and use_cache and not overlay and not depends_on_others
     is_alone = target.folder is not None and is_of_claude(target.root, loaded.context.file_kinds.hidden_folders)
     key = _key(target, together, before, loaded.context, contents, is_alone=is_alone) if is_remembered else ""
+    is_prose = target.folder is not None and all(file.kind.is_prose for each in together for file in each.files)
     known = recall(cache, key, kind=_KIND) if key else None
     if known is not None:
-        return CheckOutcome(diagnostics=known.diagnostics, read=read, workspaces=workspaces, unchanged=True)
+        return CheckOutcome(
+            diagnostics=known.diagnostics, read=read, workspaces=workspaces, unchanged=True, is_prose=is_prose
+        )
     # Not at the top: what is known already must not pay for the stages' imports.
     from octoc.compiler.lint.near_servers import report_near_servers
     from octoc.compiler.pipeline import run_checks
@@ -160,7 +168,7 @@ def check_target(
         diagnostics = without_consequences(diagnostics, builds)
     if key:
         remember(cache, key, CachedOutcome(diagnostics=diagnostics), kind=_KIND)
-    return CheckOutcome(diagnostics=diagnostics, read=read, workspaces=workspaces)
+    return CheckOutcome(diagnostics=diagnostics, read=read, workspaces=workspaces, is_prose=is_prose)
 
 
 def _is_own(file: FoundFile) -> bool:
@@ -188,6 +196,13 @@ def _names_script(file: FoundFile) -> bool:
     """Tell whether a file of servers may start a script of the project."""
     text = bytes_if_any(file.path) or b"" if file.kind.role == "servers" else b""
     return names_script(text.decode("utf-8", "replace"))
+
+
+def _lacks_import(file: FoundFile) -> bool:
+    """Tell whether a file of instructions imports a file that is not there: one day it may be."""
+    client = importer_of(file.display) if file.kind.is_prose else ""
+    text = bytes_if_any(file.path) or b"" if client else b""
+    return b"@" in text and any(missing_imports(file.path, text.decode("utf-8", "replace")))
 
 
 def _is_to_fill(file: FoundFile) -> bool:

@@ -19,6 +19,7 @@ from octoc.compiler.inputs.capability import CAPABILITY_CONFIG, CAPABILITY_PROVI
 from octoc.compiler.inputs.claude.command import CLAUDE_COMMAND
 from octoc.compiler.inputs.claude.plugin import CLAUDE_HOOKS, CLAUDE_MARKETPLACE, CLAUDE_PLUGIN
 from octoc.compiler.inputs.claude.settings import CLAUDE_SETTINGS
+from octoc.compiler.inputs.instructions import INSTRUCTIONS
 from octoc.compiler.inputs.mcp.agents import AGENTS as SERVERS_OF_AGENTS
 from octoc.compiler.inputs.mcp.amazon_q import AMAZON_Q
 from octoc.compiler.inputs.mcp.amp import AMP
@@ -87,7 +88,7 @@ KINDS = (
     *(WORKSPACE, MCP, CAPABILITY_CONFIG, CAPABILITY_PROVIDER, AGENT_MANIFEST, AGENT_MD, SKILL),
     *(SNAPSHOT, FIXTURES, NEEDS, EXPANDED, SCOPES, OCTOPUS_EXPORT, BACKGROUND),
     *(CLAUDE_SETTINGS, CLAUDE_PLUGIN, CLAUDE_MARKETPLACE, CLAUDE_HOOKS, CLAUDE_COMMAND, CLIENT_AGENT, CLIENT_SETTINGS),
-    *(FASTMCP, REGISTRY_SERVER, SKILLS_LOCK, APM_LOCK, MCPB),
+    *(FASTMCP, REGISTRY_SERVER, SKILLS_LOCK, APM_LOCK, MCPB, INSTRUCTIONS),
 )
 """octoc's own kinds of files."""
 DIALECTS = (

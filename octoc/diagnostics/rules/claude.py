@@ -31,13 +31,14 @@ PLUGIN_PATH_REFUSED = rule(
 NAMED_FILE_MISSING = rule(
     "OCT731",
     "named-file-missing",
-    "A server, settings, an agent, a plugin or a marketplace name a file or folder that is not there.",
+    "A server, settings, an agent, a skill, a plugin or instructions name a file or folder that is not there.",
     kinds=groups.MCP
     | groups.CLAUDE_HOOKS
     | groups.CLAUDE_PLUGINS
     | groups.CLIENT_SETTINGS
     | groups.CLIENT_AGENTS
-    | groups.SKILLS,
+    | groups.SKILLS
+    | groups.INSTRUCTIONS,
 )
 DANGEROUS_PERMISSION = rule(
     "OCT732",

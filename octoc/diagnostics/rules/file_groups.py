@@ -35,6 +35,8 @@ CLAUDE_PLUGINS = frozenset({"claude-plugin", "claude-marketplace"})
 CLAUDE_HOOKS = CLAUDE_SETTINGS | frozenset({"claude-plugin", "claude-hooks"})
 """Files of Claude Code that define hooks."""
 CLAUDE_COMMANDS = frozenset({"claude-command"})
+INSTRUCTIONS = frozenset({"instructions"})
+"""Texts that clients hand to the model whole."""
 MCPB = frozenset({"mcpb-manifest"})
 NAMING = CLAUDE_SETTINGS | MCPB
 """Files that name what another part of the repository defines."""

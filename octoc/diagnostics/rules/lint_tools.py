@@ -74,7 +74,7 @@ INVISIBLE_CHARACTER = rule(
     "invisible-character",
     "A text that a model reads holds characters that people do not see.",
     Severity.WARNING,
-    kinds=groups.SNAPSHOTS,
+    kinds=groups.SNAPSHOTS | groups.MARKDOWN | groups.INSTRUCTIONS,
 )
 CONFUSABLE_CHARACTER = rule(
     "OCT481",

@@ -7,16 +7,26 @@ from functools import lru_cache
 
 import attrs
 
-from octoc.compiler.lint.tools.characters import LOOKALIKES, confusable_words, invisible_runs, printable, quoted
+from octoc.compiler.lint.tools.characters import (
+    LOOKALIKES,
+    InvisibleRun,
+    confusable_words,
+    invisible_runs,
+    printable,
+    quoted,
+)
 from octoc.compiler.lint.tools.phrases import HIDDEN, ORDERS, SECRET_NAME, far_text, signs_in
 from octoc.compiler.lint.tools.texts import LintedText, texts_of
 from octoc.compiler.model.build import Build
-from octoc.diagnostics.model import DiagnosticSink, Place
+from octoc.diagnostics.model import DiagnosticSink, Place, Span
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import lint_tools as rules
 from octoc.plugin.lint import lint_check
 
 _NAMED = 3
+_LEFT_BEHIND = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
+_MANY = 8
+"""Least number of lone invisible characters that may spell something."""
 _COMMENT = "an HTML comment"
 _SEPARATORS = re.compile(r"[_.-]+|(?<=[a-z])(?=[A-Z])")
 _HELP = "read the text as a model does; if it is harmless, set the rule to `off` for the file in `[lint]`"
@@ -59,11 +69,19 @@ def _check_invisible(text: LintedText, sink: DiagnosticSink) -> bool:
         f"{printable(text.what)} contains {amount}: {named}",
         at=_at(text, runs[0].start, runs[0].end),
         # One of them in code is what the code is about, such as an attack.
-        severity=Severity.INFO if count == 1 and not spelt and _is_code(text, runs[0].start) else None,
+        severity=Severity.INFO
+        if (count == 1 and not spelt and _is_code(text, runs[0].start)) or _is_left(text, runs)
+        else None,
         notes=((f"the tag characters spell `{quoted(spelt)}`",) if spelt else ()) + _line_note(text, runs[0].start),
         help="delete them; a model reads what people do not see",
     )
     return True
+
+
+def _is_left(text: LintedText, runs: list[InvisibleRun]) -> bool:
+    """Tell whether instructions have no more than a few lone characters, as copied text leaves them behind."""
+    lone = all(run.end - run.start == 1 and text.value[run.start] in _LEFT_BEHIND for run in runs)
+    return text.line == 1 and lone and len(runs) < _MANY
 
 
 def _is_code(text: LintedText, at: int) -> bool:
@@ -115,7 +133,7 @@ def _report_hidden(text: LintedText, what: str, start: int, end: int, sink: Diag
     )
 
 
-def _report_order(text: LintedText, what: str, words: str, place: Place, sink: DiagnosticSink) -> None:
+def _report_order(text: LintedText, what: str, words: str, place: Place | Span, sink: DiagnosticSink) -> None:
     sink.report(
         rules.ADDRESSES_MODEL, f"{printable(text.what)} reads like {what}: `{quoted(words)}`", at=place, help=_HELP
     )
@@ -129,10 +147,17 @@ def _without_disguise(value: str) -> str:
     return re.sub(r"\s+", " ", "".join((*pieces, value[last:]))).translate(LOOKALIKES)
 
 
-def _at(text: LintedText, start: int, end: int) -> Place:
-    return text.place if text.place.part == "key" else attrs.evolve(text.place, within=(start, end))
+def _at(text: LintedText, start: int, end: int) -> Place | Span:
+    if text.place.part == "key":
+        return text.place
+    if text.place.path or not text.line:
+        return attrs.evolve(text.place, within=(start, end))
+    line, column = text.line + text.value.count("\n", 0, start), start - text.value.rfind("\n", 0, start)
+    end_line, end_column = text.line + text.value.count("\n", 0, end), end - text.value.rfind("\n", 0, end)
+    return Span(file=text.place.file, line=line, column=column, end_line=end_line, end_column=end_column)
 
 
 def _line_note(text: LintedText, start: int) -> tuple[str, ...]:
-    # A prompt after front matter has no path and thus no span; the note counts the lines of the prompt.
-    return () if text.place.path else (f"line {text.value.count(chr(10), 0, start) + 1} of the text",)
+    # A prompt whose place has neither path nor line has no span; the note counts its lines.
+    is_shown = text.place.path or text.line
+    return () if is_shown else (f"line {text.value.count(chr(10), 0, start) + 1} of the text",)

@@ -23,17 +23,22 @@ TextKind = Literal["name", "prose", "value", "prompt"]
 
 @attrs.frozen(kw_only=True)
 class LintedText:
-    """A text. `kind` is `name`, `prose`, `value` (of an `enum`, of `_meta`), or `prompt`, which may give orders."""
+    """A text. `kind` is `name`, `prose`, `value` (of an `enum`, of `_meta`), or `prompt`, which may give orders.
+
+    `line` is the line of the file that the text begins in, where its place has no path; 0 where that is not known.
+    """
 
     value: str
     what: str
     place: Place
     kind: TextKind = "prose"
+    line: int = 0
 
 
 def texts_of(build: Build) -> Iterator[LintedText]:
-    """Yield the texts of servers, their tools, capabilities, agents and skills."""
+    """Yield the texts of servers, their tools, capabilities, agents and skills, and instructions."""
     resolved = build.resolved
+    lines = {document.file.display: document.body_line for document in build.checked.documents if document.body}
     for server in resolved.servers:
         yield LintedText(value=server.name, what="the name of a server", place=server.place.key(), kind="name")
         snapshot = server.snapshot
@@ -57,7 +62,8 @@ def texts_of(build: Build) -> Iterator[LintedText]:
             value=source.description, what=f"the description {whose}", place=_key(source.place, "description")
         )
         prompt = source.place.child("roles", 0, "system") if source.kind == "octomind" else source.place
-        yield LintedText(value=source.prompt, what=f"the prompt {whose}", place=prompt, kind="prompt")
+        line = 0 if prompt.path else lines.get(prompt.file, 0)
+        yield LintedText(value=source.prompt, what=f"the prompt {whose}", place=prompt, kind="prompt", line=line)
     # A build has only one skill of each name, and each client reads its own.
     bodies: set[str] = set()
     for skill in build.sources.skills:
@@ -66,8 +72,21 @@ def texts_of(build: Build) -> Iterator[LintedText]:
         yield LintedText(value=skill.description, what=f"the description {whose}", place=_key(place, "description"))
         if skill.body not in bodies:
             bodies.add(skill.body)
-            yield LintedText(value=skill.body, what=f"the text {whose}", place=place, kind="prompt")
+            line = lines.get(place.file, 0)
+            yield LintedText(value=skill.body, what=f"the text {whose}", place=place, kind="prompt", line=line)
     yield from _of_client_agents(build)
+    yield from _of_instructions(build)
+
+
+def _of_instructions(build: Build) -> Iterator[LintedText]:
+    """Yield what clients hand to the model whole; one text once, as files of several clients are often the same."""
+    seen: set[str] = set()
+    for document in build.checked.documents:
+        text = document.values.get("text") if document.file.kind.is_prose else None
+        if isinstance(text, str) and text not in seen:
+            seen.add(text)
+            name = document.file.path.name
+            yield LintedText(value=text, what=f"`{name}`", place=document.place(), kind="prompt", line=1)
 
 
 def _of_client_agents(build: Build) -> Iterator[LintedText]:
