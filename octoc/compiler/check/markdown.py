@@ -214,6 +214,8 @@ def _check_name(values: Mapping[str, Any], reader: SkillClient, inspection: File
     """Report a name that is not valid, too long, or not the folder's."""
     folder = PurePosixPath(inspection.file.display).parent.name
     name = values.get("name", folder)
+    if not folder:
+        return  # a repository that is one skill may be called as one likes
     if not is_name(name):
         if reader is OCTOMIND:
             inspection.report(rules.BAD_NAME, f"`{in_one_line(name)}` is not a valid name: {_NAMES}", ("name",), cut=())

@@ -22,6 +22,7 @@ from octoc.compiler.inputs.agents.octo import OCTO, OCTO_FOLDER
 from octoc.compiler.inputs.project import own_server_file
 from octoc.compiler.inputs.registry import FileKinds
 from octoc.compiler.inputs.settings.clients import SettingsDialect
+from octoc.compiler.inputs.skill import SKILL, SKILL_FILE
 from octoc.compiler.model.documents import Discovered, Tap
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.read.fences import opens
@@ -56,6 +57,7 @@ class _Seen:
     without_servers: list[tuple[Path, Known]] = attrs.field(factory=list)
     taps: list[Path] = attrs.field(factory=list)
     skill_folders: list[Path] = attrs.field(factory=list)
+    lone_skills: list[Path] = attrs.field(factory=list)
     workspaces: list[Path] = attrs.field(factory=list)
 
 
@@ -76,6 +78,8 @@ def scan_folder(base: Path, folder: Path, settings: WorkspaceSettings, sink: Dia
             seen.taps.append(here)
         elif here.name == "skills" and not looks_like_tap(here.parent):
             seen.skill_folders.append(here)
+        elif SKILL_FILE in names and _is_lone_skill(here, folder, seen):
+            seen.lone_skills.append(here / SKILL_FILE)
         for path, known in _known_files(here, names, kinds):
             (seen.files if _has_servers(path, known) else seen.without_servers).append((path, known))
     root = WalkRoot(real=os.path.realpath(folder), what=f"`{display_path(base, folder)}`")
@@ -85,11 +89,28 @@ def scan_folder(base: Path, folder: Path, settings: WorkspaceSettings, sink: Dia
         inside = [(path, known) for path, known in seen.files if _nearest(path, projects) == project]
         taps = [tap for tap in seen.taps if _nearest(tap, projects) == project]
         skills = [path for path in seen.skill_folders if _nearest(path, projects) == project]
-        together.extend(_of_project(base, inside, taps, skills, root, settings, sink))
+        lone = [
+            (path, known_as(path, SKILL, kinds)) for path in seen.lone_skills if _nearest(path, projects) == project
+        ]
+        together.extend(_of_project(base, inside, taps, skills, lone, root, settings, sink))
     # A client's settings without servers make no project, but there is something to check.
     for path, known in filter(_is_whole, seen.without_servers) if not together else ():
         together.extend(_alone(base, path, known, root, settings, sink))
     return Scan(together=tuple(together), workspaces=tuple(seen.workspaces))
+
+
+def _is_lone_skill(here: Path, folder: Path, seen: _Seen) -> bool:
+    """Tell whether a folder that is in no folder of skills is a skill's all the same, which `npx skills` installs.
+
+    What lies in another skill is a part of it, and a client's hidden folder has skills in its folder of skills alone.
+    """
+    inside = here.relative_to(folder)
+    is_own = "skills" not in inside.parts and not any(part.startswith((".", "_")) for part in inside.parts)
+    return (
+        is_own
+        and not any(skill.parent in here.parents for skill in seen.lone_skills)
+        and opens(head_of(here / SKILL_FILE))
+    )
 
 
 _OF_CAPABILITY = re.compile(
@@ -136,6 +157,7 @@ def _of_project(
     files: list[tuple[Path, Known]],
     taps: list[Path],
     skill_folders: list[Path],
+    lone_skills: list[tuple[Path, Known]],
     root: WalkRoot,
     settings: WorkspaceSettings,
     sink: DiagnosticSink,
@@ -149,7 +171,10 @@ def _of_project(
     for folder in skill_folders:
         entry = enter(folder, display_path(base, folder), root, sink)
         if entry is not None:
-            add_skills(entry, "", own)
+            add_skills(entry, "", own, has_groups=True)
+    for path, known in lone_skills:
+        if os.path.realpath(path.parent) not in own.skill_roots:  # a link in a folder of skills may lead to it
+            _add(base, path, known, root, own)
     for path in taps:
         display = display_path(base, path)
         place = Place(file=display)

@@ -10,6 +10,7 @@ from octoc.compiler.discover.defaults import DEFAULT, add_default
 from octoc.compiler.discover.deps import add_deps
 from octoc.compiler.discover.found import DiscoveredLists, named, toml_stem
 from octoc.compiler.discover.misnamed import report_misnamed
+from octoc.compiler.discover.skill_groups import grouped_skills, has_skill
 from octoc.compiler.discover.walk import FolderEntry, child, children, files_below, is_compiled, subfolder
 from octoc.compiler.inputs.agents.manifest import AGENT_MANIFEST
 from octoc.compiler.inputs.agents.markdown import AGENT_MD
@@ -48,8 +49,10 @@ def add_tap(root: FolderEntry, tap: str, found: DiscoveredLists) -> None:
         add_skills(folders["skills"], tap, found)
 
 
-def add_skills(parent: FolderEntry, tap: str, found: DiscoveredLists) -> None:
+def add_skills(parent: FolderEntry, tap: str, found: DiscoveredLists, *, has_groups: bool = False) -> None:
     """Add every `<name>/SKILL.md` in `parent`; `tap` is empty for a folder of the workspace's own.
+
+    With `has_groups` also `<group>/<name>/SKILL.md` where a client looks into groups, which a build does not.
 
     A folder that was added before is left out: `.claude/skills` is often a link to `.agents/skills`, or full of them.
     """
@@ -58,8 +61,9 @@ def add_skills(parent: FolderEntry, tap: str, found: DiscoveredLists) -> None:
         folders = _folders(parent, "a skill", found)
     else:
         inside = _inside(parent, found)
-        report_misnamed([one for one in inside if not _has_skill(one)], found.sink)
-        folders = [one for one in inside if _has_skill(one) and not one.name.startswith("_")]  # a template
+        report_misnamed([one for one in inside if not has_skill(one)], found.sink)
+        folders = [one for one in inside if has_skill(one) and not one.name.startswith("_")]  # a template
+        folders += grouped_skills(inside, found.sink) if has_groups else []
     for folder in folders:
         if not tap and not named(folder, folder.name, "a skill", found.sink):
             continue
@@ -108,10 +112,6 @@ def _folders(parent: FolderEntry | None, what: str, found: DiscoveredLists) -> l
 
 def _inside(parent: FolderEntry, found: DiscoveredLists) -> list[FolderEntry]:
     return [entry for entry in children(parent, found.sink) if entry.is_dir]
-
-
-def _has_skill(folder: FolderEntry) -> bool:
-    return os.path.lexists(folder.path / SKILL_FILE)
 
 
 def _add_capability(folder: FolderEntry, tap: str, found: DiscoveredLists) -> None:

@@ -32,6 +32,7 @@ class SkillClient:
         is_shared: other clients read the folder, too.
         takes_any_front_matter: it reads a skill whose front matter is not YAML.
         refuses_mark: it skips a file that begins with a byte order mark.
+        is_flat: it finds no skill in a group, `<group>/<skill>/SKILL.md`.
     """
 
     client: str
@@ -43,6 +44,7 @@ class SkillClient:
     is_shared: bool = False
     takes_any_front_matter: bool = False
     refuses_mark: bool = False
+    is_flat: bool = False
 
 
 _BOTH = ("name", "description")
@@ -62,11 +64,14 @@ _CLIENTS = {
         too_long="its model does not see the rest",
         calls_by_folder=True,
         takes_any_front_matter=True,
+        is_flat=True,
     ),
     ".octo": SkillClient(client="Octo", needs=_BOTH),
     ".agents": attrs.evolve(_CODEX, is_shared=True),
     ".codex": _CODEX,
-    ".gemini": SkillClient(client="Gemini CLI", needs=_BOTH, takes_any_front_matter=True, refuses_mark=True),
+    ".gemini": SkillClient(
+        client="Gemini CLI", needs=_BOTH, takes_any_front_matter=True, refuses_mark=True, is_flat=True
+    ),
     ".opencode": SkillClient(client="OpenCode", needs=_BOTH),
     ".github": SkillClient(client="GitHub Copilot", wants=_BOTH, max_description=1024, too_long=_NO_MORE),
     ".kiro": SkillClient(client="Kiro", wants=_BOTH, max_description=1024, too_long=_NO_MORE),

@@ -86,7 +86,7 @@ INCOMPLETE_FOLDER = rule(
 MISPLACED_FILE = rule(
     "OCT130",
     "misplaced-file",
-    "A file of a tap lies at a depth where nothing reads it.",
+    "A file of a tap, or a skill, lies at a depth where it is not found.",
     Severity.WARNING,
     kinds=groups.TAPS,
 )

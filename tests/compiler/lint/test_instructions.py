@@ -109,3 +109,9 @@ def test_a_missing_import_is_looked_for_again(tmp_path: Path) -> None:
     (tmp_path / "docs/style.md").touch()
     found.append(_found(_check(tmp_path, {}, use_cache=True)))
     assert [len(one) for one in found] == [0, 1, 0]
+
+
+def test_hidden_text_in_a_skill_is_found_at_its_line(tmp_path: Path) -> None:
+    """Tag characters in the text of a skill are a warning at their line and column in the file."""
+    text = f"---\nname: notes\ndescription: Takes notes\n---\n\n# Notes\n\nWrite.{SPELT}\n"
+    assert _found(_check(tmp_path, {"skills/notes/SKILL.md": text})) == [("OCT480", Severity.WARNING, 8, 7)]

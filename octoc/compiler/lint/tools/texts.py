@@ -11,6 +11,7 @@ from octoc.compiler.inputs.agents.clients import AgentDialect
 from octoc.compiler.inputs.settings.clients import SettingsDialect, values_at
 from octoc.compiler.lint.tools.recorded import RecordedTool, recorded_tools
 from octoc.compiler.model.build import Build
+from octoc.compiler.model.documents import Document
 from octoc.diagnostics.model import KeyPath, Place
 from octoc.json_pointer import pointer_to
 
@@ -38,7 +39,7 @@ class LintedText:
 def texts_of(build: Build) -> Iterator[LintedText]:
     """Yield the texts of servers, their tools, capabilities, agents and skills, and instructions."""
     resolved = build.resolved
-    lines = {document.file.display: document.body_line for document in build.checked.documents if document.body}
+    lines = {document.file.display: _first_line(document) for document in build.checked.documents if document.body}
     for server in resolved.servers:
         yield LintedText(value=server.name, what="the name of a server", place=server.place.key(), kind="name")
         snapshot = server.snapshot
@@ -76,6 +77,12 @@ def texts_of(build: Build) -> Iterator[LintedText]:
             yield LintedText(value=skill.body, what=f"the text {whose}", place=place, kind="prompt", line=line)
     yield from _of_client_agents(build)
     yield from _of_instructions(build)
+
+
+def _first_line(document: Document) -> int:
+    """Return the line of the first text of a body: prompts and skills begin there."""
+    blank = document.body[: len(document.body) - len(document.body.lstrip())]
+    return document.body_line + blank.count("\n")
 
 
 def _of_instructions(build: Build) -> Iterator[LintedText]:
