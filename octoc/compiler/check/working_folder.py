@@ -1,6 +1,7 @@
 """The folder of a server's program, in files whose client does not read `cwd`.
 
-Source: Claude Code 2.1.240 and 2.1.330: its form of a program has no `cwd` (issues 17565, 42883 and 54786).
+Source: Claude Code 2.1.240 and 2.1.330: its form of a program has no `cwd` (issues 17565, 42883 and 54786). Codex
+resolves it below the plugin (`core-plugins/src/loader.rs`, November 2026).
 """
 
 from __future__ import annotations
@@ -12,11 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from octoc.compiler.check.inspection import FileInspection
+from octoc.compiler.inputs.claude.paths import values_of
+from octoc.compiler.inputs.claude.plugin import PLUGIN_FILE
 from octoc.compiler.workspace.paths import WORKSPACE_FILE
 from octoc.diagnostics.model import KeyPath
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.claude import IGNORED_KEY
 
+_CODEX_PLUGIN_FILE = ".codex-plugin/plugin.json"
 _ROOT = re.compile(r"\$\{(?:workspaceFolder|CLAUDE_PROJECT_DIR|CLAUDE_PLUGIN_ROOT)(?::-[^{}]*)?\}")
 _OTHER = re.compile(r"[-/~$\\]|[A-Za-z]:|\w+://")
 """What begins an option, an address, or a path that does not depend on the folder."""
@@ -29,6 +33,8 @@ def check_working_folder(name: str, entry: Mapping[str, Any], path: KeyPath, ins
     is_of_plugin = bool(dialect.beside)
     # octoc itself reads it where a workspace names the file.
     if (not is_of_plugin and os.path.normpath(written) == ".") or (project / WORKSPACE_FILE).is_file():
+        return
+    if is_of_plugin and _is_codex_s(inspection.file.path):
         return
     named = None if _OTHER.match(written) else _named_in(project / written, entry, project, is_of_plugin=is_of_plugin)
     inspection.report(
@@ -44,6 +50,18 @@ def check_working_folder(name: str, entry: Mapping[str, Any], path: KeyPath, ins
         help=None if named is None else f"write `{_from_root(project, written, named, is_of_plugin=is_of_plugin)}`",
         severity=Severity.INFO if named is None else Severity.WARNING,
     )
+
+
+def _is_codex_s(file: Path) -> bool:
+    """Tell whether a plugin's manifest for Codex names the file, and the one for Claude Code names others."""
+    codex, claude = (_named_files(file.parent / name) for name in (_CODEX_PLUGIN_FILE, PLUGIN_FILE))
+    return file.name in codex and bool(claude) and file.name not in claude
+
+
+def _named_files(manifest: Path) -> frozenset[str]:
+    named = values_of(manifest).get("mcpServers")
+    paths = named if isinstance(named, list) else [named]
+    return frozenset(os.path.normpath(path) for path in paths if isinstance(path, str))
 
 
 def _named_in(folder: Path, entry: Mapping[str, Any], project: Path, *, is_of_plugin: bool) -> str | None:

@@ -40,6 +40,9 @@ _OF_DEVELOPMENT = re.compile(
 # A reference that lacks a brace or both, which OCT440 reports.
 _HALF_CLOSED = re.compile(r"\{\{(?:ENV|INPUT):\w+\}?")
 _HOST = re.compile(r"(?i)(?:\A|_)(?:host|hostname|server|address)\Z")
+_ON_THIS_MACHINE = re.compile(r"\bhttps?://(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/]|\Z)")
+_SHORT_WORD = re.compile(r"[A-Za-z0-9]{1,8}")
+"""What people write for an emulator of a service, which takes any text; tokens that services issue are longer."""
 
 Refer = Callable[[str, str, Place, str], str]
 """Reports a literal secret and returns its reference: variable, what holds it, place, the text that contains it."""
@@ -52,6 +55,7 @@ def reference_secrets(server: ServerSource, sink: DiagnosticSink, dialect: Diale
     """
     at = server.place
     is_on_this_machine = server.url is not None and is_loopback(_host_of(server.url))
+    has_emulator = any(map(_ON_THIS_MACHINE.search, (*server.args, *server.env.values())))
 
     def refer(variable: str, what: str, place: Place, text: str) -> str:
         if next(known_tokens(text), None) is not None:  # the read stage reports it, as in every file
@@ -64,7 +68,10 @@ def reference_secrets(server: ServerSource, sink: DiagnosticSink, dialect: Diale
             at=place,
             help=f"set the variable `{variable}` to it and {instead}",
             severity=Severity.INFO
-            if is_on_this_machine or _LOCAL_LOGIN.search(text) or _OF_DEVELOPMENT.fullmatch(text)
+            if is_on_this_machine
+            or _LOCAL_LOGIN.search(text)
+            or _OF_DEVELOPMENT.fullmatch(text)
+            or (has_emulator and _SHORT_WORD.fullmatch(text))
             else None,
         )
         return f"${{{variable}}}"

@@ -278,3 +278,29 @@ def test_a_folder_that_claude_code_does_not_read(
     outcome = check_target(CheckTarget(root=tmp_path, folder=tmp_path), use_cache=False)
     (found,) = [one for one in outcome.diagnostics if one.rule.code == "OCT733"]
     assert (found.severity.label, found.help) == (severity, advice)
+
+
+@pytest.mark.parametrize("named, codes", [("./claude/mcp.json", []), ("./.mcp.json", ["OCT733"])])
+def test_a_folder_that_codex_reads_in_a_plugin(tmp_path: Path, named: str, codes: list[str]) -> None:
+    """`cwd` is in order in a file that only Codex's manifest names."""
+    files = {
+        ".codex-plugin/plugin.json": {"name": "a", "mcpServers": "./.mcp.json"},
+        ".claude-plugin/plugin.json": {"name": "a", "description": "Adds.", "mcpServers": named},
+        ".mcp.json": {"mcpServers": {"a": {"command": "a", "cwd": "."}}},
+        "claude/mcp.json": {"mcpServers": {"a": {"command": "a"}}},
+    }
+    for path, values in files.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(json.dumps(values), encoding="utf-8")
+    outcome = check_target(CheckTarget(root=tmp_path, folder=tmp_path), use_cache=False)
+    assert [one.rule.code for one in outcome.diagnostics if one.rule.code == "OCT733"] == codes
+
+
+@pytest.mark.parametrize("value, severity", [("abcd", "info"), ("Kq8wZr2mVx9p", "warning")])
+def test_a_dummy_for_an_emulator(tmp_path: Path, value: str, severity: str) -> None:
+    """A short word beside an address on this machine is information, and a longer value stays a warning."""
+    env = {"AWS_ENDPOINT_URL": "http://localhost:4566", "AWS_SECRET_ACCESS_KEY": value}
+    text = json.dumps({"mcpServers": {"a": {"command": "a", "env": env}}})
+    (tmp_path / ".mcp.json").write_text(text, encoding="utf-8")
+    outcome = check_target(CheckTarget(root=tmp_path, folder=tmp_path), use_cache=False)
+    assert [one.severity.label for one in outcome.diagnostics if one.rule.code == "OCT340"] == [severity]
