@@ -28,6 +28,11 @@ _IMAGE = re.compile(
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 _SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ash", "ksh"})
 _PREFIXES = frozenset({"exec", "env", "command", "nohup", "sudo", "time", "nice", "wsl", "wsl.exe"})
+_WRAPPERS = frozenset({
+    "asdf", "aws-vault", "chamber", "conda", "direnv", "doppler", "dotenv", "dotenvx", "fnm", "hatch", "infisical",
+    "mamba", "micromamba", "mise", "op", "pdm", "pipenv", "pixi", "poetry", "rye", "timeout", "volta",
+})  # fmt: skip
+"""Programs that run a command line in an environment that they prepare."""
 _MAX_DEPTH = 4
 """How deep shells inside shells are followed."""
 
@@ -97,12 +102,13 @@ _UV_TAKES = _options(
     " --resolution --exclude-newer --color --config-file --refresh-package --upgrade-package -P --no-binary-package"
     " --link-mode --index-strategy --keyring-provider --build-constraints -b --python-platform"
 )
-_DOCKER_TAKES = _options(
+DOCKER_TAKES = _options(
     "-e --env -v --volume --name --network --net -p --publish -u --user -w --workdir --mount --env-file --entrypoint -l"
     " --label --add-host -m --memory --cpus --platform --pull --restart --gpus -h --hostname --ip --dns --cap-add"
     " --cap-drop --security-opt --tmpfs --ulimit --volumes-from --shm-size --device --cidfile --expose --log-driver"
     " --log-opt --pid --ipc --runtime --group-add --userns --stop-signal --stop-timeout -a --attach --link"
 )
+"""Options of `docker run` and `docker exec` that have a value of their own."""
 _DENO_TAKES = _options("-c --config --import-map --lock --cert --location --seed --env-file -L --log-level")
 _PACKAGE = _options("-p --package")
 
@@ -128,9 +134,9 @@ _RUNNERS = (
     ),
     _Runner(command="deno", words=("run",), registry="deno", takes=_DENO_TAKES),
     _Runner(command="deno", words=("x",), registry="deno", takes=_DENO_TAKES),
-    _Runner(command="docker", words=("run",), registry="docker", takes=_DOCKER_TAKES),
-    _Runner(command="docker", words=("container", "run"), registry="docker", takes=_DOCKER_TAKES),
-    _Runner(command="podman", words=("run",), registry="docker", takes=_DOCKER_TAKES),
+    _Runner(command="docker", words=("run",), registry="docker", takes=DOCKER_TAKES),
+    _Runner(command="docker", words=("container", "run"), registry="docker", takes=DOCKER_TAKES),
+    _Runner(command="podman", words=("run",), registry="docker", takes=DOCKER_TAKES),
 )
 _BY_COMMAND: Mapping[str, tuple[_Runner, ...]] = {
     name: tuple(runner for runner in _RUNNERS if runner.command == name) for name in {r.command for r in _RUNNERS}
@@ -153,6 +159,15 @@ def fetched_by(command: str, args: Sequence[str]) -> Package | None:
     return _fetched((command, *args))
 
 
+def pypi_spec(command: str, args: Sequence[str]) -> str | None:
+    """Return the word by which a command line asks PyPI for a package, which may be no name of one; None for others."""
+    for runner in _BY_COMMAND.get(_program(command), ()):
+        behind = _behind(runner, args) if runner.registry == "pypi" else None
+        if behind is not None:
+            return _spec(runner, behind)
+    return None
+
+
 @lru_cache(maxsize=256)
 def _fetched(words: tuple[str, ...]) -> Package | None:
     return _package(words, 0)
@@ -163,8 +178,7 @@ def _package(words: Sequence[str], depth: int) -> Package | None:
         words = words[1:]
     if not words or depth > _MAX_DEPTH:
         return None
-    command = re.split(r"[/\\]", words[0])[-1].lower()
-    command = re.sub(r"\.(?:exe|cmd|bat|ps1)\Z", "", command)
+    command = _program(words[0])
     rest = list(words[1:])
     if command in _SHELLS:
         return _in_shell(rest, depth)
@@ -175,7 +189,19 @@ def _package(words: Sequence[str], depth: int) -> Package | None:
         if behind is not None:
             spec = _spec(runner, behind)
             return None if spec is None else _parsed(runner.registry, spec)
-    return None
+    return _wrapped(command, rest, depth)
+
+
+def _wrapped(command: str, rest: Sequence[str], depth: int) -> Package | None:
+    """Read the command line behind a program that only prepares an environment, such as `pixi run`."""
+    if command not in _WRAPPERS and not (command == "uv" and rest[:1] == ["run"]):
+        return None
+    at = next((index for index, word in enumerate(rest) if _program(word) in _BY_COMMAND), None)
+    return None if at is None else _package(rest[at:], depth + 1)
+
+
+def _program(word: str) -> str:
+    return re.sub(r"\.(?:exe|cmd|bat|ps1)\Z", "", re.split(r"[/\\]", word)[-1].lower())
 
 
 def _after_switches(args: Sequence[str]) -> Sequence[str]:

@@ -45,6 +45,12 @@ OUTER_VARIABLE = rule(
     "A reference names a variable that `env` of the same server sets to something else.",
     Severity.WARNING,
 )
+UNUSABLE_COMMAND = rule(
+    "OCT798",
+    "unusable-command",
+    "A server's command line starts no server, or one that gets no request.",
+    certainty=Certainty.ANY_READER,
+)
 UNDEFINED_IN_FILE = Rule(
     "OCT766",
     "undefined-in-file",

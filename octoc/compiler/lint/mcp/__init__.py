@@ -12,6 +12,7 @@ from octoc.compiler.lint.mcp.proxies import check_proxies
 from octoc.compiler.lint.mcp.retired import check_retired
 from octoc.compiler.lint.mcp.scripts import check_scripts
 from octoc.compiler.lint.mcp.shells import check_shells
+from octoc.compiler.lint.mcp.starting import check_starting
 from octoc.compiler.lint.mcp.tool_names import check_collisions
 from octoc.compiler.lint.mcp.unfilled import check_placeholders
 from octoc.compiler.lint.mcp.values import check_values
@@ -33,6 +34,7 @@ CHECKS = (
     check_paths,
     check_shells,
     check_scripts,
+    check_starting,
     check_homes,
     check_disks,
     check_retired,

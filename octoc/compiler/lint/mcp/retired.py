@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -14,12 +15,12 @@ import attrs
 from octoc.compiler.lint.servers import place_of_package
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.resolved import Server
-from octoc.compiler.pin.packages import Package, fetched_by
+from octoc.compiler.pin.packages import Package, fetched_by, pypi_spec
 from octoc.compiler.workspace.paths import CORE_TAP
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.lint_servers import RETIRED_PACKAGE
-from octoc.diagnostics.suggest import near_names
+from octoc.diagnostics.suggest import near_miss, near_names, slips_of
 from octoc.lists import one_of
 from octoc.plugin.lint import lint_check
 
@@ -28,10 +29,12 @@ _STATES: Mapping[str, str] = {
     "deprecated": "is deprecated",
     "renamed": "has a new name",
     "missing": "is not on {registry}",
+    "other": "is not on {registry}",
     "withdrawn": "has only yanked releases on {registry}",
     "malicious": "was removed from {registry} as malware",
 }
-_UNUSABLE = frozenset({"missing", "malicious"})
+_UNUSABLE = frozenset({"missing", "other", "malicious"})
+_SCOPED = re.compile(r"@[\w.-]+/[\w.-]+")
 _REGISTRIES = {"npm": "npm", "pypi": "PyPI"}
 
 
@@ -49,13 +52,14 @@ class Retired:
 
 @attrs.frozen(kw_only=True)
 class _Scope:
-    """The names that a publisher's own scope has: what follows `prefix` in each."""
+    """The names that a publisher's own scope has: what follows `prefix` in each. `instead` is advice for others."""
 
     registry: str
     prefix: str
     packages: tuple[str, ...]
     seen: dt.date
     url: str
+    instead: str = "look for the server of the program's own makers"
 
 
 @cache
@@ -93,10 +97,12 @@ def check_retired(build: Build, sink: DiagnosticSink) -> None:
             continue  # octoc's own maintainers choose it
         package = fetched_by(server.command, server.args) if server.command is not None else None
         if package is None:
+            _check_scoped_name(server, sink)
             continue
         retired = retired_packages().get(package.key)
         if retired is None:
             _check_scope(server, package, sink)
+            _check_slip(server, package, sink)
             continue
         state = _STATES[retired.state].format(registry=_REGISTRIES[retired.registry])
         is_unusable = retired.state in _UNUSABLE or (retired.state == "withdrawn" and not package.is_fixed)
@@ -125,8 +131,40 @@ def _check_scope(server: Server, package: Package, sink: DiagnosticSink) -> None
             at=place_of_package(server, package),
             severity=Severity.WARNING,
             notes=(f"seen on {scope.seen}: {scope.url}",),
-            help=f"did you mean {one_of(scope.prefix + one for one in near)}?"
-            if near
-            else "look for the server of the program's own makers",
+            help=f"did you mean {one_of(scope.prefix + one for one in near)}?" if near else scope.instead,
+            subject=package.name,
+        )
+
+
+def _check_slip(server: Server, package: Package, sink: DiagnosticSink) -> None:
+    """Report a package whose name is one letter off a well-known one of the same scope: others cannot publish there."""
+    scope, slash, name = package.name.partition("/")
+    known = [
+        one.removeprefix(scope + slash) for one in _shipped()["known"]["packages"] if one.startswith(scope + slash)
+    ]
+    meant = near_miss(name, known) or next(iter(slips_of(name, known)), None)
+    if package.registry == "npm" and slash and name not in known and meant is not None:
+        sink.report(
+            RETIRED_PACKAGE,
+            f"server `{server.name}` runs package `{package.name}`, a near miss of `{scope}/{meant}`",
+            at=place_of_package(server, package),
+            severity=Severity.WARNING,
+            help=f"did you mean `{scope}/{meant}`?",
+            subject=package.name,
+        )
+
+
+def _check_scoped_name(server: Server, sink: DiagnosticSink) -> None:
+    """Report a name of npm, with a scope, that a runner of Python's packages gets: PyPI has no such names."""
+    spec = pypi_spec(server.command, server.args) if server.command is not None else None
+    name = _SCOPED.match(spec) if spec is not None else None
+    if name is not None:
+        package = Package(registry="npm", name=name[0])
+        sink.report(
+            RETIRED_PACKAGE,
+            f"server `{server.name}` runs package `{package.name}`, which is a name of npm, and not of PyPI",
+            at=place_of_package(server, package),
+            severity=Severity.ERROR,
+            help=f"use `npx -y {package.name}`",
             subject=package.name,
         )

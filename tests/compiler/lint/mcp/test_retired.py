@@ -27,6 +27,11 @@ ERROR, WARNING = Severity.ERROR, Severity.WARNING
         ("npx", ["@modelcontextprotocol/server-notion"], ERROR, "is not on npm"),
         ("npx", ["@modelcontextprotocol/server-filesytem"], WARNING, "was not on npm"),
         ("bunx", ["postmark-mcp@1.0.16"], ERROR, "was removed from npm as malware"),
+        ("npx", ["-y", "mcp-server-time"], ERROR, "is not on npm"),
+        ("npx", ["-y", "awslabs.ecs-mcp-server@latest"], WARNING, "was not on npm"),
+        ("uvx", ["chrome-devtools-mcp"], ERROR, "is not on PyPI"),
+        ("pixi", ["run", "bun", "x", "--bun", "@playwright/mcp-server"], ERROR, "is not on npm"),
+        ("uv", ["run", "npx", "-y", "@supabase/mcp-server@latest"], ERROR, "is not on npm"),
     ],
 )
 def test_a_retired_package(lint: Lint, command: str, args: list[str], severity: Severity, says: str) -> None:
@@ -40,8 +45,24 @@ def test_a_retired_package(lint: Lint, command: str, args: list[str], severity: 
 
 
 @pytest.mark.parametrize(
+    "command, name, severity, advice",
+    [
+        ("npx", "@upstash/contex7-mcp", WARNING, "did you mean `@upstash/context7-mcp`?"),
+        ("npx", "@playwright/mcpp", WARNING, "did you mean `@playwright/mcp`?"),
+        ("uvx", "@playwright/mcp", ERROR, "use `npx -y @playwright/mcp`"),
+    ],
+)
+def test_a_name_that_is_surely_wrong(lint: Lint, command: str, name: str, severity: Severity, advice: str) -> None:
+    """A slip within a publisher's own scope and a scope given to a runner of PyPI are found without a list of them."""
+    linted = lint(servers={"s": {"command": command, "args": ["-q", f"{name}@latest"]}})
+    (found,) = linted.of("OCT763")
+    assert (found.severity, found.help, linted.text_at(found.span)) == (severity, advice, name)
+
+
+@pytest.mark.parametrize(
     "command, args",
     [
+        ("npx", ["-y", "@playwright/test"]),
         ("npx", ["-y", "@modelcontextprotocol/server-filesystem", "."]),
         ("uvx", ["mcp-server-fetch"]),
         ("npx", ["mcp-server-sqlite"]),
@@ -61,5 +82,5 @@ def test_the_list_has_a_source_and_a_day_for_each_package() -> None:
     for (registry, name), entry in listed.items():
         assert entry.url
         assert isinstance(entry.seen, dt.date)
-        assert entry.state in {"archived", "deprecated", "renamed", "missing", "withdrawn", "malicious"}
+        assert entry.state in {"archived", "deprecated", "renamed", "missing", "other", "withdrawn", "malicious"}
         assert registry != "pypi" or name == name.lower().replace("_", "-").replace(".", "-")
