@@ -141,6 +141,7 @@ class Dialect:
         effect: what the client does with a file whose values it refuses, as the end of a sentence; findings about
             values of a wrong type or form have it as a note.
         takes_any_name: servers may have names that no tool can have, such as `com.example`.
+        refuses_other_names: the client starts no server whose name has more than letters, digits, `-` and `_`.
         takes_plain_references: the client replaces `${NAME}`.
         takes_prefixed_references: the client replaces `${env:NAME}`.
         takes_numbers: the client takes numbers as values of `env`.
@@ -151,6 +152,7 @@ class Dialect:
         reserved_names: names of servers that the client keeps for itself, and skips.
         variable: how a reference to the variable NAME is written.
         variable_with_default: the same with a default; empty where the client has no defaults.
+        folder: how a reference to the project's folder is written, where variables of Claude Code are no reference.
     """
 
     kind: str
@@ -200,6 +202,7 @@ class Dialect:
     marked_types: Mapping[str, str] = attrs.field(factory=dict)
     effect: str = ""
     takes_any_name: bool = False
+    refuses_other_names: bool = False
     takes_plain_references: bool = True
     takes_prefixed_references: bool = True
     takes_numbers: bool = False
@@ -210,6 +213,7 @@ class Dialect:
     reserved_names: frozenset[str] = frozenset()
     variable: str = "${NAME}"
     variable_with_default: str = "${NAME:-default}"
+    folder: str = ""
 
     def project_of(self, path: PurePath) -> PurePath | None:
         """Return the project's folder if `path` is one of the files of this dialect, None otherwise.

@@ -128,7 +128,7 @@ def test_an_unsound_server_is_left_out(tmp_path: Path, change: dict[str, Any], f
 def test_a_kind_of_no_plugin_is_unknown(tmp_path: Path) -> None:
     """Without the plugin the kind is unknown, and with it the kind stands among those that are expected."""
     ((code, message),) = findings(tmp_path, SERVER)
-    assert (code, message.partition(":")[0]) == ("OCT222", "`acme-queue` is not a `type` that octoc knows")
+    assert (code, message.partition(":")[0]) == ("OCT222", "`acme-queue` is not a `type` that Claude Code knows")
     ((_, message),) = findings(tmp_path, {**SERVER, "type": "acme-queu"}, Queue())
     assert message.endswith("`ws`, `rest` or `acme-queue`")
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from octoc.compiler.check.inspection import FileInspection
-from octoc.compiler.fixes.edits import renamed
+from octoc.compiler.fixes.edits import renamed, replaced
 from octoc.diagnostics.model import KeyPath, Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import check as rules
 from octoc.diagnostics.suggest import slip_of_key, slips_of
+
+EMPTY: Mapping[str, str] = MappingProxyType({})
 
 
 def report_unknown_fields(
@@ -21,11 +24,13 @@ def report_unknown_fields(
     *,
     open_ended: bool = False,
     of_others: frozenset[str] = frozenset(),
+    other_words: Mapping[str, str] = EMPTY,
 ) -> None:
     """Report the keys of `values`, which stand at `path`, that are not `known`.
 
     With `open_ended` other programs add keys of their own, so one that is near no known key is only information.
-    `of_others` are keys that other programs read: they are not slips of known ones.
+    `of_others` are keys that other programs read: they are not slips of known ones. `other_words` are what people write
+    for a known key -> the key.
     Keys that start with `x-` or `_` are the author's own.
     """
     unknown = [key for key in values if key not in known and not str(key).startswith(("x-", "_"))]
@@ -38,9 +43,21 @@ def report_unknown_fields(
         # Where other programs add keys, only a slip of a known key is meant to be it.
         meant = frozenset() if key in of_others or (key in dashed and len(dashed) > 1) else known
         candidates = slips_of(str(key), meant) if open_ended else meant
+        where = f" in `{inspection.dotted(path)}`" if path else ""
+        word = other_words.get(str(key))
+        if word is not None and word not in values and isinstance(values[key], list | Mapping):
+            inspection.sink.report(
+                rules.UNKNOWN_FIELD,
+                f"{inspection.file.dialect.client} does not read `{key}`{where}",
+                at=place,
+                help=f"did you mean `{word}`?",
+                subject=f"{inspection.file.kind}:{key}",
+                fix=replaced(place, str(key), word, f"write `{word}`"),
+            )
+            continue
         inspection.sink.report(
             rules.UNKNOWN_FIELD,
-            f"unknown field `{key}`{f' in `{inspection.dotted(path)}`' if path else ''}",
+            f"unknown field `{key}`{where}",
             at=place,
             help=slip_of_key(str(key), candidates, present=values),
             severity=Severity.INFO if open_ended and not candidates else None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,8 @@ from octoc.diagnostics.rules.lint_mcp import NESTED_REFERENCE, UNEXPANDED_REFERE
 from octoc.diagnostics.suggest import near_names, slip_of_key
 from octoc.transport_kinds import kind_of_definition
 
+_FOLDER_OF_CLAUDE = re.compile(r"\$\{CLAUDE_(?:PROJECT_DIR|PLUGIN_ROOT)\}")
+_PLAIN_NAME = re.compile(r"[A-Za-z0-9_-]+")
 LEAST_TIMEOUT_MS = 1000
 """Claude Code ignores a `timeout` below this many milliseconds."""
 
@@ -40,6 +43,12 @@ _OF_OTHERS = frozenset({"timeout_ms"}) | frozenset(
     for key in (*dialect.unused, *dialect.renames, *dialect.fields)
 )
 """Keys of servers that some client reads."""
+_OTHER_WORDS: Mapping[str, str] = {
+    **dict.fromkeys(("argument", "arguments", "argv", "parameters", "params"), "args"),
+    **dict.fromkeys(("environment", "environmentVariables", "environment_variables", "envVars", "envs"), "env"),
+    **dict.fromkeys(("httpHeaders", "http_headers", "requestHeaders"), "headers"),
+}
+"""What people write for a key of a server -> the key; without it the server starts in another way than they mean."""
 _UNUSED = {
     "headersHelper": ("octoc does not run `headersHelper`", "put references such as `${TOKEN}` into `headers`"),
     "sandbox": ("octoc does not sandbox a server", None),
@@ -194,6 +203,16 @@ def _check_unread(inspection: FileInspection) -> None:
         return
     # In a list of servers the client's path has an index.
     names = {outer: inner[1] for inner, outer in converted.moved.items() if len(inner) == len(("mcpServers", "name"))}
+    for name in converted.values["mcpServers"] if dialect.refuses_other_names else ():
+        at = converted.origin(("mcpServers", name))
+        if not _PLAIN_NAME.fullmatch(str(at[-1])):
+            inspection.report(
+                rules.BAD_NAME,
+                f"{dialect.client} does not start server `{at[-1]}`: a name may have letters, digits, `-` and `_`",
+                at,
+                key=True,
+                help=f"call it `{'-'.join(_PLAIN_NAME.findall(str(at[-1]))) or 'server'}`",
+            )
     for path in converted.unknown:
         step, key = path[-2:]
         name = names.get(path[:-1], step)
@@ -201,7 +220,10 @@ def _check_unread(inspection: FileInspection) -> None:
             converted.origin(("mcpServers", name, field))[len(path) - 1]
             for field in converted.values["mcpServers"].get(name, ())
         }
+        word = _OTHER_WORDS.get(str(key))
         advice = dialect.hints.get(str(key)) or slip_of_key(str(key), dialect.fields, present)
+        if advice is None and word in dialect.fields and word not in present:
+            advice = f"did you mean `{word}`?"
         inspection.report(
             rules.UNKNOWN_FIELD,
             f"{dialect.client} does not read `{key}` of server `{name}`",
@@ -236,14 +258,17 @@ def _check_unread(inspection: FileInspection) -> None:
         )
     for path, expected in converted.wrong:
         inspection.report(
-            rules.WRONG_TYPE, f"{dialect.client} expects {expected} as `{path[-1]}` of server `{path[-2]}`", path
+            rules.WRONG_TYPE,
+            f"{dialect.client} expects {expected} as `{path[-1]}` of server `{names.get(path[:-1], path[-2])}`",
+            path,
         )
     for path, word in converted.refused:
         is_refused = word in dialect.refused_types
         instead = dialect.refused_types[word] if is_refused else dialect.marked_types[word]
         inspection.report(
             rules.REFUSED_TYPE,
-            f"{dialect.client} {'refuses' if is_refused else 'marks'} `{word}` as the `type` of server `{path[-2]}`",
+            f"{dialect.client} {'refuses' if is_refused else 'marks'} `{word}` as the `type` of server "
+            f"`{names.get(path[:-1], path[-2])}`",
             path,
             help=f"write `{instead}`",
             severity=None if is_refused else Severity.WARNING,
@@ -264,6 +289,7 @@ def check_entry(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: 
         inspection,
         open_ended=True,
         of_others=_OF_OTHERS,
+        other_words=_OTHER_WORDS,
     )
     if not check_transport(name, entry, path, inspection):
         return
@@ -311,6 +337,8 @@ def check_entry(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: 
             help="name the tools in an agent's `tools` to have them in its prompt",
             severity=Severity.INFO,
         )
+    if dialect.folder:
+        _check_folder(entry, path, inspection)
     check_auth(name, entry, path, inspection)
     for variable, value in entry.get("env", {}).items():
         if value is not None and not isinstance(value, str) and not dialect.takes_numbers:
@@ -319,6 +347,21 @@ def check_entry(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: 
                 f"variable `{variable}` is a number: octoc passes its text, {dialect.client} refuses it",
                 (*path, "env", variable),
                 help="put it in quotes",
+            )
+
+
+def _check_folder(entry: Mapping[str, Any], path: KeyPath, inspection: FileInspection) -> None:
+    """Report a folder in the command line as Claude Code names it; other texts with references are reported before."""
+    dialect = inspection.file.dialect
+    args = [((*path, "args", index), text) for index, text in enumerate(entry.get("args", ()))]
+    for at, text in [((*path, "command"), entry.get("command")), *args]:
+        match = _FOLDER_OF_CLAUDE.search(text) if isinstance(text, str) else None
+        if match is not None:
+            inspection.report(
+                UNEXPANDED_REFERENCE,
+                f"`{inspection.dotted(at)}` has `{match[0]}`, which {dialect.client} passes on as text",
+                at,
+                help=f"write `{dialect.folder}`",
             )
 
 

@@ -155,7 +155,7 @@ def _not_in_enum(error: ValidationError, path: KeyPath, inspection: FileInspecti
             cut=kind.cut_of(path),
         )
         return
-    what = _mapping(error.schema).get("$comment", f"`{path[-1]}`")
+    what = _mapping(error.schema).get("$comment", "")
     rule = _rule_of(error, rules.UNEXPECTED_VALUE)
     if rule is rules.UNKNOWN_TRANSPORT and kind.role == "servers":
         words = words_of_type(inspection.value_at(path[:-1]), inspection)
@@ -180,14 +180,19 @@ def report_not_allowed(
     """Report a word that is not one of `allowed`, and cut what it makes unusable.
 
     Args:
-        what: what the word is.
+        what: what the word is; empty for a value of its key.
         meant: those that may be meant; None is all of `allowed`.
         advice: the help where none of them is near.
     """
     meant = allowed if meant is None else meant
+    dialect = inspection.file.dialect
+    # octoc itself reads agents of Octo and Octomind.
+    is_of_client = inspection.file.kind.role == "servers" or bool(inspection.effect)
+    reader = dialect.client if is_of_client and not dialect.needs_content else "octoc"
+    key = next((step for step in reversed(path) if isinstance(step, str)), "value")
     inspection.report(
         rule,
-        f"`{value}` is not a {what or f'`{path[-1]}`'} that octoc knows: expected {one_of(allowed)}",
+        f"`{value}` is not a {what or f'`{key}`'} that {reader} knows: expected {one_of(allowed)}",
         path,
         cut=inspection.file.kind.cut_of(path),
         help=did_you_mean(value, meant) or advice,

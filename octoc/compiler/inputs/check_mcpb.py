@@ -11,11 +11,15 @@ from octoc.compiler.check.schemas import schema_of
 from octoc.compiler.inputs.mcpb import MCPB, version_of
 from octoc.compiler.read.values import texts_in
 from octoc.diagnostics.model import KeyPath
+from octoc.diagnostics.rules.lint_mcp import UNEXPANDED_REFERENCE
 from octoc.diagnostics.rules.lint_servers import REFUSED_BY_MCPB, UNDEFINED_NAME
 from octoc.diagnostics.suggest import slip_of_key
 from octoc.lists import name_list
 
 _VERSIONS = ("0.1", "0.2", "0.3", "0.4")
+_VARIABLE = re.compile(r"\$\{(?:env:)?(?P<name>[A-Z][A-Z0-9_]*)\}")
+_FOLDERS = frozenset({"HOME", "DESKTOP", "DOCUMENTS", "DOWNLOADS"})
+"""Folders of the user that a client puts in (`shared/config.ts`); no other name in capitals is one of its own."""
 _OPTION = re.compile(r"\$\{user_config\.([^}]*)\}")
 
 
@@ -25,7 +29,7 @@ def is_of_other_version(values: Mapping[str, Any], inspection: FileInspection) -
 
 
 def check_mcpb(values: Mapping[str, Any], inspection: FileInspection) -> None:
-    """Report keys that `mcpb pack` refuses, and references to options of the user that the manifest does not have."""
+    """Report keys that `mcpb pack` refuses, and references to variables and to options that the manifest lacks."""
     schema = schema_of(MCPB)
     unknown = list(_unknown(values, schema, ()))
     if unknown:
@@ -39,6 +43,15 @@ def check_mcpb(values: Mapping[str, Any], inspection: FileInspection) -> None:
         )
     options = values.get("user_config", {})
     for path, text in texts_in(values.get("server", {}).get("mcp_config", {}), ("server", "mcp_config")):
+        variable = next((one for one in _VARIABLE.finditer(text) if one["name"] not in _FOLDERS), None)
+        if variable is not None:
+            option = variable["name"].lower()
+            inspection.report(
+                UNEXPANDED_REFERENCE,
+                f"`{inspection.dotted(path)}` has `{variable[0]}`, which clients of bundles pass on as text",
+                path,
+                help=f"write `${{user_config.{option}}}`, and ask the user for `{option}` in `user_config`",
+            )
         for name in dict.fromkeys(_OPTION.findall(text)):
             if name not in options:
                 inspection.report(

@@ -12,7 +12,7 @@ UNEXPANDED_REFERENCE = rule(
     "unexpanded-reference",
     "A value has a `$VAR`, a `${…}` or a `$(…)` that is never replaced by a value.",
     Severity.WARNING,
-    kinds=groups.SERVERS | groups.CLAUDE_HOOKS | groups.CLAUDE_PLUGINS | groups.CLIENT_SETTINGS,
+    kinds=groups.SERVERS | groups.CLAUDE_HOOKS | groups.CLAUDE_PLUGINS | groups.CLIENT_SETTINGS | groups.MCPB,
 )
 NESTED_REFERENCE = rule(
     "OCT441",

@@ -61,7 +61,7 @@ UNSOUND: list[tuple[str, str, str, str]] = [
     (
         '{"type": "builtin"}',
         "OCT222",
-        f"`builtin` is not a `type` that octoc knows: expected {TRANSPORTS}",
+        f"`builtin` is not a `type` that Claude Code knows: expected {TRANSPORTS}",
         '"builtin"',
     ),
     ('{"type": 3}', "OCT203", f"expected {TRANSPORTS} for `mcpServers.bad.type`, found a whole number", "3"),

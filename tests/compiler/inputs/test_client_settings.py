@@ -62,6 +62,8 @@ CODEX_AGENT = 'description = "Ships"\ndeveloper_instructions = "Ship."\n'
         (OPENCODE, '{"agent": {"build": {"permission": {\n"edit": "prompt"}}}}', [("OCT204", 2)]),
         (OPENCODE, '{"agent": {"build": {"permission": {"bash": {"*": "ask", "git *": "allow"}}}}}', []),
         (OPENCODE, '{"agent": {"build": {"tools": {\n"webfecth": true}}}}', [("OCT321", 2)]),
+        (OPENCODE, '{"instruction": [],\n"permision": {}, "homepage": "x"}', [("OCT208", 1), ("OCT208", 2)]),
+        (OPENCODE, '{"agents": {}, "plugins": [], "commands": {}}', []),
         (OPENCODE, '{"agent": {"build": {"tools": {"team_deploy": true}}}}', []),
         (OPENCODE, '{"instructions": ["AGENTS.md", "docs/*.md", "https://docs.example/x.md"]}', [("OCT731", 1)]),
         (OPENCODE, '{"provider": {"x": {"options": {\n"apiKey": "${X_KEY}"}}}}', [("OCT440", 2)]),

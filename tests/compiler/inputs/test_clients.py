@@ -237,6 +237,32 @@ def test_a_list_of_another_client_is_read_where_the_client_takes_any(tmp_path: P
             [("OCT440", "`servers.time.env.KEY` has a reference, which VS Code passes on as text", 2)],
         ),
         (
+            ".vscode/mcp.json",
+            '{"servers": {"time": {"command": "node",\n"args": ["${CLAUDE_PROJECT_DIR}/a.js"]}}}',
+            [("OCT440", "`servers.time.args[0]` has `${CLAUDE_PROJECT_DIR}`, which VS Code passes on as text", 2)],
+        ),
+        (
+            ".vscode/mcp.json",
+            '{"servers": {"time": {"command": "node",\n"arguments": ["a.js"], "environment": {"A": "b"}}}}',
+            [
+                ("OCT208", "VS Code does not read `arguments` in `servers.time`", 2),
+                ("OCT208", "VS Code does not read `environment` in `servers.time`", 2),
+            ],
+        ),
+        (
+            ".codex/config.toml",
+            '[mcp_servers."ml docs"]\ncommand = "x"\n[mcp_servers."a/b"]\ncommand = "x"\n',
+            [
+                ("OCT206", f"Codex does not start server `{name}`: a name may have letters, digits, `-` and `_`", line)
+                for name, line in (("ml docs", 1), ("a/b", 3))
+            ],
+        ),
+        (
+            ".codex/config.toml",
+            '[mcp_servers.time]\ncommand = "node"\narguments = ["a.js"]\n',
+            [("OCT208", "Codex does not read `arguments` of server `time`", 3)],
+        ),
+        (
             ".cursor/mcp.json",
             '{"mcpServers": {"time": {"command": "x",\n"alwaysAllow": []}},\n"docs": {"url": "x"}, "a": {}}',
             [("OCT781", "server `docs` stands outside `mcpServers`, where Cursor does not look for it", 3)],

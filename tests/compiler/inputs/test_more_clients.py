@@ -175,6 +175,8 @@ CASES: list[tuple[str, str, dict[str, Any]]] = [
     (".codex-plugin/plugin.json", json.dumps(PLUGIN), {"docs": DOCS}),
 ]
 
+ROLES = "`chat`, `autocomplete`, `embed`, `rerank`, `edit`, `apply`, `summarize` or `subagent`"
+
 
 @pytest.mark.parametrize("path, text, expected", CASES, ids=[path for path, _, _ in CASES])
 def test_a_client(path: str, text: str, expected: dict[str, Any], tmp_path: Path) -> None:
@@ -208,6 +210,18 @@ def test_a_client(path: str, text: str, expected: dict[str, Any], tmp_path: Path
             ".continue/config.yaml",
             "name: a\nversion: 1.0.0\nmcpServers:\n  - name: a\n    command: a-mcp\n    args: b\n",
             [("OCT203", "expected a list of strings for `mcpServers[0].args`, found a string", 6)],
+        ),
+        (
+            ".continue/config.yaml",
+            "name: a\nversion: 1.0.0\nmcpServers:\n  - name: a\n    type: http\n    url: https://a.example/mcp\n",
+            [("OCT780", "Continue refuses `http` as the `type` of server `a`", 5)],
+        ),
+        (
+            ".continue/config.yaml",
+            "name: a\nversion: 1.0.0\nmodels:\n  - name: b\n    roles: [aply]\n",
+            [
+                ("OCT204", f"`aply` is not a `roles` that Continue knows: expected {ROLES}", 5),
+            ],
         ),
         (
             "apm.yml",

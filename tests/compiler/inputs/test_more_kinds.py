@@ -69,6 +69,20 @@ def reported(root: Path, path: str, values: Any) -> list[tuple[str, str]]:
             ],
         ),
         (
+            {
+                "server": {
+                    **BUNDLE["server"],
+                    "mcp_config": {"command": "node", "args": ["${HOME}/a"], "env": {"KEY": "${OPENAI_API_KEY}"}},
+                }
+            },
+            [
+                (
+                    "OCT440",
+                    "`server.mcp_config.env.KEY` has `${OPENAI_API_KEY}`, which clients of bundles pass on as text",
+                )
+            ],
+        ),
+        (
             {"server": {**BUNDLE["server"], "type": "deno"}},
             [("OCT204", "`deno` is not a `type` that octoc knows: expected `python`, `node`, `binary` or `uv`")],
         ),

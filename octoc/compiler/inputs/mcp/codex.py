@@ -1,4 +1,7 @@
-"""Codex's `.codex/config.toml`: a table for each server. Seen in its source, November 2026."""
+"""Codex's `.codex/config.toml`: a table for each server. Seen in its source, November 2026.
+
+It starts no server whose name is not `^[a-zA-Z0-9_-]+$` (`codex-mcp/src/rmcp_client.rs`).
+"""
 
 from typing import Any
 
@@ -58,6 +61,7 @@ CODEX = Dialect(
     infers_transport=True,
     is_lenient=True,
     passes_few=True,
+    refuses_other_names=True,
     fields=_FIELDS,
     renames={"enabled_tools": "include_tools", "disabled_tools": "exclude_tools"},
     unused=_UNUSED,

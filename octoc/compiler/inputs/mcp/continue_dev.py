@@ -1,4 +1,8 @@
-"""Continue's `.continue/config.yaml` and its blocks: a list of servers. Seen in the source of June 2026."""
+"""Continue's `.continue/config.yaml` and its blocks: a list of servers.
+
+Seen in the source of June 2026: a `type` other than `stdio`, `sse` and `streamable-http` makes the file unreadable
+(`config-yaml/src/schemas/mcp/index.ts`), and a file in JSON takes the words of other clients.
+"""
 
 import attrs
 
@@ -36,6 +40,9 @@ CONTINUE = Dialect(
     takes_plain_references=False,
     takes_prefixed_references=False,
     requires={"": ("name",)},
+    refused_types=dict.fromkeys(
+        ("http", "streamable_http", "streamableHttp", "streamableHTTP", "streamable", "remote"), "streamable-http"
+    ),
     fields=frozenset({"type", "command", "args", "env", "cwd", "url"}),
     hints={"arguments": "call it `args`", "headers": "write them in `requestOptions`"},
     unused=frozenset({"name", "serverName", "faviconUrl", "connectionTimeout", "apiKey", "sourceFile", "sourceSlug"}),
@@ -53,6 +60,7 @@ CONTINUE_JSON = attrs.evolve(
     is_list=False,
     takes_plain_references=True,
     requires={},
+    refused_types={},
     fields=frozenset(),
     hints={},
 )

@@ -23,4 +23,5 @@ VSCODE = Dialect(
     own_references=r"\$\{(?:(?:config|command|workspaceFolder):.+|cwd|execPath|lineNumber|selectedText|\w*[fF]ile\w*)\}",
     variable="${env:NAME}",
     variable_with_default="",
+    folder="${workspaceFolder}",
 )
