@@ -19,7 +19,7 @@ _ROOT = frozenset({
     "$schema", "agent", "agents", "attachment", "autoshare", "autoupdate", "command", "commands", "compaction",
     "default_agent", "disabled_providers", "enabled_providers", "enterprise", "experimental", "formatter",
     "instructions", "keybinds", "layout", "logLevel", "lsp", "mcp", "mode", "model", "models", "permission",
-    "permissions", "plugin", "plugins", "provider", "providers", "reference", "references", "server", "share", "shell",
+    "plugin", "plugins", "provider", "providers", "reference", "references", "server", "share", "shell",
     "skills", "small_model", "snapshot", "snapshots", "subagent_depth", "theme", "tool_output", "tools", "tui",
     "username", "watcher",
 })  # fmt: skip
