@@ -152,7 +152,7 @@ class Dialect:
         reserved_names: names of servers that the client keeps for itself, and skips.
         variable: how a reference to the variable NAME is written.
         variable_with_default: the same with a default; empty where the client has no defaults.
-        folder: how a reference to the project's folder is written, where variables of Claude Code are no reference.
+        folder: how a reference to the project's folder is written, where the client leaves Claude Code's as text.
     """
 
     kind: str

@@ -15,12 +15,12 @@ from typing import Any
 from octoc.compiler.check.inspection import FileInspection
 from octoc.compiler.inputs.claude.paths import values_of
 from octoc.compiler.inputs.claude.plugin import PLUGIN_FILE
+from octoc.compiler.inputs.mcp.codex_plugin import CODEX_PLUGIN_FILE
 from octoc.compiler.workspace.paths import WORKSPACE_FILE
 from octoc.diagnostics.model import KeyPath
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.claude import IGNORED_KEY
 
-_CODEX_PLUGIN_FILE = ".codex-plugin/plugin.json"
 _ROOT = re.compile(r"\$\{(?:workspaceFolder|CLAUDE_PROJECT_DIR|CLAUDE_PLUGIN_ROOT)(?::-[^{}]*)?\}")
 _OTHER = re.compile(r"[-/~$\\]|[A-Za-z]:|\w+://")
 """What begins an option, an address, or a path that does not depend on the folder."""
@@ -54,7 +54,7 @@ def check_working_folder(name: str, entry: Mapping[str, Any], path: KeyPath, ins
 
 def _is_codex_s(file: Path) -> bool:
     """Tell whether a plugin's manifest for Codex names the file, and the one for Claude Code names others."""
-    codex, claude = (_named_files(file.parent / name) for name in (_CODEX_PLUGIN_FILE, PLUGIN_FILE))
+    codex, claude = (_named_files(file.parent / name) for name in (CODEX_PLUGIN_FILE, PLUGIN_FILE))
     return file.name in codex and bool(claude) and file.name not in claude
 
 

@@ -160,7 +160,7 @@ def fetched_by(command: str, args: Sequence[str]) -> Package | None:
 
 
 def pypi_spec(command: str, args: Sequence[str]) -> str | None:
-    """Return the word by which a command line asks PyPI for a package, which may be no name of one; None for others."""
+    """Return the word by which a command line asks PyPI for a package, even if it names none; None for others."""
     for runner in _BY_COMMAND.get(_program(command), ()):
         behind = _behind(runner, args) if runner.registry == "pypi" else None
         if behind is not None:
@@ -193,7 +193,7 @@ def _package(words: Sequence[str], depth: int) -> Package | None:
 
 
 def _wrapped(command: str, rest: Sequence[str], depth: int) -> Package | None:
-    """Read the command line behind a program that only prepares an environment, such as `pixi run`."""
+    """Read the command line after a program that only prepares an environment, such as `pixi run`."""
     if command not in _WRAPPERS and not (command == "uv" and rest[:1] == ["run"]):
         return None
     at = next((index for index, word in enumerate(rest) if _program(word) in _BY_COMMAND), None)

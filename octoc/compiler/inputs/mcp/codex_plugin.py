@@ -2,11 +2,13 @@
 
 from octoc.plugin.file_kinds import Dialect
 
+CODEX_PLUGIN_FILE = ".codex-plugin/plugin.json"
+
 CODEX_PLUGIN = Dialect(
     kind="mcp",
     name="codex-plugin",
     client="Codex",
-    patterns=(".codex-plugin/plugin.json",),
+    patterns=(CODEX_PLUGIN_FILE,),
     rank=39,
     is_in_project=False,
     is_settings=True,

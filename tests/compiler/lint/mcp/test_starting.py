@@ -38,5 +38,5 @@ def test_a_command_that_no_client_can_use(lint: Lint, command: str, args: list[s
     ],
 )
 def test_a_command_that_starts_a_server(lint: Lint, command: str, args: list[str]) -> None:
-    """Input of a container, options that octoc does not know, and paths with spaces are no findings."""
+    """Input of a container, options that octoc does not know, and paths with spaces are accepted."""
     assert lint(servers={"s": {"command": command, "args": args}}).of("OCT798") == []
