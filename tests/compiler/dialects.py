@@ -33,7 +33,7 @@ def servers_of(path: str, text: str) -> dict[str, dict[str, Any]]:
     document = parse(file, text, "0" * 64, sink)
     assert document is not None
     source: McpFileSource = mcp_file(document)
-    left_out = ("name", "place")
+    left_out = ("name", "place", "written")
     return {
         server.name: {
             key: value

@@ -23,7 +23,7 @@ from octoc.compiler.inputs.registry import DIALECTS
 from octoc.compiler.inputs.settings.clients import SettingsDialect, values_at
 from octoc.diagnostics.model import KeyPath, Place
 from octoc.diagnostics.rule import Severity
-from octoc.diagnostics.rules.check import UNKNOWN_FIELD
+from octoc.diagnostics.rules.check import MISSING_KEY, UNKNOWN_FIELD
 from octoc.diagnostics.rules.claude import NAMED_FILE_MISSING
 from octoc.diagnostics.rules.lint import INSECURE_URL
 from octoc.diagnostics.rules.lint_mcp import UNEXPANDED_REFERENCE
@@ -65,6 +65,9 @@ def check_client_settings(values: Mapping[str, Any], inspection: FileInspection)
             for path, value in values_at(values, pattern):
                 check(value, path, dialect, inspection)
     _check_slips(values, dialect, inspection)
+    for pattern, needed in dialect.needed.items():
+        for path, value in values_at(values, pattern):
+            _check_needed(value, path, needed, inspection)
 
 
 def _check_list_of_servers(values: Mapping[str, Any], dialect: SettingsDialect, inspection: FileInspection) -> None:
@@ -122,6 +125,22 @@ def _check_slips(values: Mapping[str, Any], dialect: SettingsDialect, inspection
                         help=f"did you mean {one_of(near)}?",
                         fix=renamed(Place(file=inspection.file.display, path=(*path, key), part="key"), key, near),
                     )
+
+
+def _check_needed(value: Any, path: KeyPath, needed: Mapping[str, str], inspection: FileInspection) -> None:
+    """Report an object without a key that the client needs, and which of its keys is likely meant."""
+    for key, effect in needed.items() if isinstance(value, Mapping) else ():
+        if key in value:
+            continue
+        other = next((one for one in map(str, value) if key.lower().startswith(one.lower())), None)
+        inspection.report(
+            MISSING_KEY,
+            f"`{dotted(path)}` has no `{key}`: {inspection.file.dialect.client} {effect}",
+            path if other is None else (*path, other),
+            key=other is not None,
+            help=f"add `{key}`" if other is None else f"call `{other}` `{key}`",
+            severity=Severity.WARNING,
+        )
 
 
 def _check_address(value: Any, path: KeyPath, _: SettingsDialect, inspection: FileInspection) -> None:

@@ -296,7 +296,7 @@ def check_entry(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: 
     if "url" in entry and "type" not in entry and not dialect.infers_transport:
         inspection.report(
             rules.UNTYPED_URL,
-            f"server `{name}` has a `url` and no `type`: {dialect.client} skips it, octoc takes it for `http`",
+            f"server `{name}` has a `url` and no `type`: {dialect.client} skips it",
             (*path, "url"),
             key=True,
             help=dialect.url_advice or _type_advice(entry["url"]),
@@ -344,7 +344,7 @@ def check_entry(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: 
         if value is not None and not isinstance(value, str) and not dialect.takes_numbers:
             inspection.report(
                 rules.ENV_NUMBER,
-                f"variable `{variable}` is a number: octoc passes its text, {dialect.client} refuses it",
+                f"variable `{variable}` is a number, which {dialect.client} refuses",
                 (*path, "env", variable),
                 help="put it in quotes",
             )

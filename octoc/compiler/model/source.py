@@ -21,7 +21,7 @@ from octoc.compiler.model.located import (
     Stripped,
 )
 from octoc.compiler.model.scopes import ScopeTables
-from octoc.diagnostics.model import Place
+from octoc.diagnostics.model import KeyPath, Place
 from octoc.plugin.file_kinds import Dialect
 from octoc.results import ServerListing
 from octoc.routing.fixtures import NOTHING
@@ -34,7 +34,8 @@ class ServerSource(ServerAddress):
     Values are as written, references unresolved, secrets still in place: only `resolve` sees and replaces them.
     `include` None is every tool and `()` no tool (`include_tools`, `toolFilter`; Octomind's `tools = []` is
     None).
-    `timeout_s` None is the default of 30 s.
+    `timeout_s` None is the default of 30 s. `written` has the keys of the file where they differ, both as paths from
+    the definition on: `("env",)` -> `("environment",)`.
     """
 
     place: Place
@@ -42,6 +43,7 @@ class ServerSource(ServerAddress):
     include: tuple[str, ...] | None = None
     exclude: tuple[str, ...] = ()
     disabled: bool = False
+    written: Mapping[KeyPath, KeyPath] = attrs.field(factory=dict, eq=False, repr=False)
 
 
 @attrs.frozen(kw_only=True)

@@ -27,7 +27,7 @@ class Definition:
 class DefinitionText:
     """A text of a definition. `field` is `command`, `args`, `env`, …; `name` is its variable, header or key.
 
-    Messages use `str()`: `env.API_KEY`, `args[2]`.
+    Messages use `str()`, which has the client's own keys: `env.API_KEY`, `environment.API_KEY`, `args[2]`.
     """
 
     field: str
@@ -36,6 +36,7 @@ class DefinitionText:
     path: KeyPath
     name: str = ""
     index: int | None = None
+    written: str = ""
 
     @property
     def place(self) -> Place:
@@ -43,6 +44,8 @@ class DefinitionText:
         return self.server.child(*self.path)
 
     def __str__(self) -> str:
+        if self.written:
+            return self.written
         if self.index is not None:
             return f"{self.field}[{self.index}]"
         return f"{self.field}.{self.name}" if self.name else self.field
@@ -65,8 +68,24 @@ def dialect_of_agent(agent: AgentSource) -> Dialect:
     return OCTOMIND if agent.kind == OCTOMIND.name else CLAUDE
 
 
+def written_name(server: ServerSource | Server, *path: str | int) -> str:
+    """Return how a definition's file calls the value at octoc's `path`; empty where it has octoc's own keys."""
+    moved = server.written if isinstance(server, ServerSource) else {}
+    for length in range(len(path), 0, -1) if moved else ():
+        if path[:length] in moved:
+            origin = (*moved[path[:length]], *path[length:])
+            return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in origin).lstrip(".")
+    return ""
+
+
 def values_of(server: ServerSource | Server) -> Iterator[DefinitionText]:
     """Yield every text of a definition whose references are replaced when the server is connected."""
+    for value in _values_of(server):
+        name = written_name(server, *value.path)
+        yield attrs.evolve(value, written=name) if name else value
+
+
+def _values_of(server: ServerSource | Server) -> Iterator[DefinitionText]:
     for field, value in server.reached.items():
         key = "envFile" if field == "env_file" else field
         if field == "args":

@@ -13,6 +13,7 @@ import attrs
 from octoc.addresses import is_loopback
 from octoc.compiler.inputs.mcp.claude import CLAUDE
 from octoc.compiler.model.source import ServerSource
+from octoc.compiler.resolve.definitions import written_name
 from octoc.credentials import credentials_in, is_secret_name, is_short_flag_secret
 from octoc.credentials.known_tokens import known_tokens
 from octoc.credentials.values import is_default_password, is_local
@@ -79,7 +80,8 @@ def reference_secrets(server: ServerSource, sink: DiagnosticSink, dialect: Diale
     def whole(values: Mapping[str, str], field: str, prefix: str) -> dict[str, str]:
         kept = {}
         for key, written in values.items():
-            what, place = f"`{field}.{key}`", at.child(field, key)
+            what = f"`{written_name(server, field, key) or f'{field}.{key}'}`"
+            place = at.child(field, key)
             value = _without_defaults(written, key, what, place, refer)
             if _is_local_login(server, value) or _HALF_CLOSED.fullmatch(value):
                 kept[key] = value
@@ -128,7 +130,8 @@ def _args(server: ServerSource, refer: Refer) -> Iterator[str]:
     program = " ".join((server.command or "", *server.args[:8]))
     before = ""
     for index, written in enumerate(server.args):
-        what, place = f"`args[{index}]`", server.place.child("args", index)
+        what = f"`{written_name(server, 'args', index) or f'args[{index}]'}`"
+        place = server.place.child("args", index)
         # A flag with `=` already has its value, and does not take the next argument.
         flag = before if before.startswith("-") and "=" not in before else ""
         name = flag.lstrip("-")

@@ -9,14 +9,16 @@ from typing import Any
 from octoc.compiler.check.mcp import LEAST_TIMEOUT_MS
 from octoc.compiler.model.documents import kept
 from octoc.compiler.model.source import ServerSource
-from octoc.diagnostics.model import Place
+from octoc.diagnostics.model import KeyPath, Place
 from octoc.transport_kinds import kind_by_field, kind_of_definition
 
 _MS = 1000
 
 
-def server_of_mcp(name: str, entry: Mapping[str, Any], place: Place) -> ServerSource:
-    """Return a server as `.mcp.json` and its dialects define it.
+def server_of_mcp(
+    name: str, entry: Mapping[str, Any], place: Place, written: Mapping[KeyPath, KeyPath] | None = None
+) -> ServerSource:
+    """Return a server as `.mcp.json` and its dialects define it; `written` is its own where the client has other keys.
 
     Time-outs are milliseconds: Octopus's `timeoutMs`, else Claude Code's `timeout`, which counts from one second on.
     """
@@ -40,6 +42,7 @@ def server_of_mcp(name: str, entry: Mapping[str, Any], place: Place) -> ServerSo
         include=_texts(entry, allowed) if allowed in entry else None,
         exclude=_texts(entry, "exclude_tools"),
         disabled=entry.get("disabled") is True or entry.get("enabled") is False,
+        written=written or {},
     )
 
 

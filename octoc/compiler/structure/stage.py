@@ -17,6 +17,7 @@ from octoc.compiler.pin.snapshots import OFFER_LISTS, offers_of
 from octoc.compiler.structure.converter import structured
 from octoc.compiler.structure.servers import server_of_mcp
 from octoc.compiler.structure.taps import capability_sources
+from octoc.diagnostics.model import KeyPath
 from octoc.plugin.file_kinds import Role, load_function
 from octoc.results import ListedTool, ServerListing
 
@@ -77,12 +78,27 @@ def mcp_file(document: Document) -> McpFileSource:
     key = "servers" if "servers" in document.values else "mcpServers"
     place = document.place(key)
     servers = document.values.get(key, {})
+    written = _written(document, key)
     return McpFileSource(
         place=document.place(),
         dialect=document.file.dialect,
-        servers=tuple(server_of_mcp(name, entry, place.child(name)) for name, entry in servers.items()),
+        servers=tuple(
+            server_of_mcp(name, entry, place.child(name), written.get(name)) for name, entry in servers.items()
+        ),
         inputs=tuple(entry["id"] for _, entry in kept(document.values.get("inputs", ()))),
     )
+
+
+def _written(document: Document, key: str) -> dict[str | int, dict[KeyPath, KeyPath]]:
+    """Return the keys of each server that the file calls otherwise than octoc does."""
+    if document.converted is None:
+        return {}
+    written: dict[str | int, dict[KeyPath, KeyPath]] = defaultdict(dict)
+    for (_, *inside), origin in document.converted.moved.items():
+        if len(inside) > 1:
+            server = document.converted.origin((key, inside[0]))
+            written[inside[0]][tuple(inside[1:])] = origin[len(server) :]
+    return written
 
 
 def snapshot(document: Document) -> SnapshotSource:

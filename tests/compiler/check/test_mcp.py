@@ -93,7 +93,7 @@ KEPT: list[tuple[str, str, str, str, object]] = [
     (
         '{"url": "u"}',
         "OCT224",
-        "server `bad` has a `url` and no `type`: Claude Code skips it, octoc takes it for `http`",
+        "server `bad` has a `url` and no `type`: Claude Code skips it",
         '"url"',
         {"url": "u"},
     ),
@@ -142,7 +142,7 @@ KEPT: list[tuple[str, str, str, str, object]] = [
     (
         '{"command": "x", "env": {"N": 3}}',
         "OCT229",
-        "variable `N` is a number: octoc passes its text, Claude Code refuses it",
+        "variable `N` is a number, which Claude Code refuses",
         "3",
         {"command": "x", "env": {"N": 3}},
     ),

@@ -304,3 +304,23 @@ def test_a_dummy_for_an_emulator(tmp_path: Path, value: str, severity: str) -> N
     (tmp_path / ".mcp.json").write_text(text, encoding="utf-8")
     outcome = check_target(CheckTarget(root=tmp_path, folder=tmp_path), use_cache=False)
     assert [one.severity.label for one in outcome.diagnostics if one.rule.code == "OCT340"] == [severity]
+
+
+@pytest.mark.parametrize(
+    "command, advice",
+    [
+        ("./bin/audit-trial", "did you mean `bin/audit-trail`?"),
+        ("${CLAUDE_PLUGIN_ROOT}/bin/audit-trial", "did you mean `bin/audit-trail`?"),
+        ("./bin/audit-trail", None),
+        ("./bin/other", None),
+    ],
+)
+def test_a_program_with_a_slip_in_its_name(tmp_path: Path, command: str, advice: str | None) -> None:
+    """A program beside the one that is named is meant; one that a build may still make is not a finding."""
+    for path in (".claude-plugin/plugin.json", "bin/audit-trail"):
+        (tmp_path / path).parent.mkdir()
+        (tmp_path / path).write_text('{"name": "a", "description": "Audits."}', encoding="utf-8")
+    text = json.dumps({"mcpServers": {"a": {"command": command}}})
+    (tmp_path / ".mcp.json").write_text(text, encoding="utf-8")
+    outcome = check_target(CheckTarget(root=tmp_path, folder=tmp_path), use_cache=False)
+    assert next((one.help for one in outcome.diagnostics if one.rule.code == "OCT731"), None) == advice

@@ -62,6 +62,11 @@ CODEX_AGENT = 'description = "Ships"\ndeveloper_instructions = "Ship."\n'
         (OPENCODE, '{"agent": {"build": {"permission": {\n"edit": "prompt"}}}}', [("OCT204", 2)]),
         (OPENCODE, '{"agent": {"build": {"permission": {"bash": {"*": "ask", "git *": "allow"}}}}}', []),
         (OPENCODE, '{"agent": {"build": {"tools": {\n"webfecth": true}}}}', [("OCT321", 2)]),
+        (
+            "gemini-extension.json",
+            '{"name": "a", "version": "1", "settings": [{"name": "K", "envVar": "K"},\n{"name": "T",\n"env": "T"}]}',
+            [("OCT202", 3)],
+        ),
         (OPENCODE, '{"instruction": [],\n"permision": {}, "homepage": "x"}', [("OCT208", 1), ("OCT208", 2)]),
         (OPENCODE, '{"agents": {}, "plugins": [], "commands": {}}', []),
         (OPENCODE, '{"agent": {"build": {"tools": {"team_deploy": true}}}}', []),
@@ -181,3 +186,17 @@ def test_a_variable_that_is_made_of_itself(env: dict[str, Any], is_reported: boo
     (tmp_path / ".mcp.json").write_text(json.dumps({"mcpServers": {"a": {"command": "a", "env": env}}}))
     found = check_target(CheckTarget(root=tmp_path, folder=tmp_path), use_cache=False).diagnostics
     assert [one.rule.code for one in found if one.rule.code == "OCT765"] == ["OCT765"] * is_reported
+
+
+@pytest.mark.parametrize(
+    "path, text, name",
+    [
+        (OPENCODE, {"mcp": {"a": {"type": "local", "command": ["a"], "environment": {"K": "$KEY"}}}}, "environment.K"),
+        (OPENCODE, {"mcp": {"a": {"type": "local", "command": ["a", "$KEY"]}}}, "command[1]"),
+        (".mcp.json", {"mcpServers": {"a": {"command": "a", "env": {"K": "$KEY"}}}}, "env.K"),
+    ],
+)
+def test_a_message_has_the_clients_own_key(path: str, text: dict[str, Any], name: str, tmp_path: Path) -> None:
+    """A value is called as the file calls it, and not as octoc does."""
+    ((_, message, _),) = [one for one in findings(tmp_path, path, json.dumps(text)) if one[0] == "OCT440"]
+    assert message.startswith(f"`$KEY` in `{name}` of server `a`")

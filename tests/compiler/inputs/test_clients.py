@@ -228,7 +228,7 @@ def test_a_list_of_another_client_is_read_where_the_client_takes_any(tmp_path: P
             '{"mcp": {"time": {"type": "local", "command": "mcp-server-time", "environment": {"N": 1}}}}',
             [
                 ("OCT203", "OpenCode expects a list of the program and its arguments as `command` of server `time`", 1),
-                ("OCT229", "variable `N` is a number: octoc passes its text, OpenCode refuses it", 1),
+                ("OCT229", "variable `N` is a number, which OpenCode refuses", 1),
             ],
         ),
         (

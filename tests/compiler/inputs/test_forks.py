@@ -116,7 +116,7 @@ def test_a_client(path: str, text: str, expected: dict[str, Any], tmp_path: Path
         (
             ".agents/mcp_config.json",
             '{"mcpServers": {"a": {"command": "a-mcp",\n "env": {"N": 1}}}}',
-            [("OCT229", "variable `N` is a number: octoc passes its text, Antigravity refuses it", 2)],
+            [("OCT229", "variable `N` is a number, which Antigravity refuses", 2)],
         ),
         (
             ".vibe/config.toml",

@@ -7,7 +7,9 @@ import re
 _NAME = r"[A-Za-z0-9_.-]+"
 _PATH = rf"(?:\$\{{workspaceFolder\}}/|\./)?(?P<path>{_NAME}(?:/{_NAME})*/{_NAME}\.(?:bash|[cm]?js|mts|py|rb|sh|ts))"
 _SCRIPT = re.compile(_PATH)
+_PROGRAM = rf"(?:\$\{{(?:workspaceFolder|CLAUDE_PLUGIN_ROOT|CLAUDE_PROJECT_DIR)\}}|\.)/(?P<path>{_NAME}(?:/{_NAME})*)"
 _QUOTED = re.compile(f'"{_PATH}"')
+_QUOTED_PROGRAM = re.compile(f'"{_PROGRAM}"')
 
 
 def script_in(word: str) -> str | None:
@@ -18,4 +20,10 @@ def script_in(word: str) -> str | None:
 
 def names_script(text: str) -> bool:
     """Tell whether a file of servers may name a script of the project, so that its check depends on other files."""
-    return _QUOTED.search(text) is not None
+    return _QUOTED.search(text) is not None or _QUOTED_PROGRAM.search(text) is not None
+
+
+def program_in(word: str) -> str | None:
+    """Return the path of the program that a command names, relative to the project's or the plugin's folder."""
+    match = re.fullmatch(_PROGRAM, word)
+    return None if match is None or ".." in word else match["path"]

@@ -34,6 +34,7 @@ class SettingsDialect(Dialect):
         agents: where agents stand, likewise; a model reads the `description` of each.
         known_keys: where objects stand whose unknown keys the client ignores or hands on, likewise -> the keys that it
             reads; a slip of one is reported.
+        needed: where objects stand, likewise -> a key that each needs -> what the client does without it.
         tools: where names of tools stand, as a list or as keys, likewise; a near miss of `builtin` is reported.
         builtin: the client's own tools.
         servers: where lists of names of servers stand, likewise.
@@ -50,6 +51,7 @@ class SettingsDialect(Dialect):
     based_on: Literal["project", "above", "folder"] = "project"
     agents: tuple[tuple[str, ...], ...] = ()
     known_keys: Mapping[tuple[str, ...], frozenset[str]] = attrs.field(factory=dict)
+    needed: Mapping[tuple[str, ...], Mapping[str, str]] = attrs.field(factory=dict)
     tools: tuple[tuple[str, ...], ...] = ()
     builtin: frozenset[str] = frozenset()
     servers: tuple[tuple[str, ...], ...] = ()

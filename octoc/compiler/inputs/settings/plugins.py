@@ -1,7 +1,7 @@
 """The manifests of Cursor's and Codex's plugins, and of Gemini CLI's extensions.
 
 Source: Cursor, plugins reference (2026-11); Codex, `core-plugins/src/manifest.rs` (June 2026);
-Gemini CLI 0.56, `extension-manager.ts`. Paths begin in the
+Gemini CLI 0.56, `extension-manager.ts`, `extensions/extensionSettings.ts` (August 2026). Paths begin in the
 plugin's folder.
 """
 
@@ -27,4 +27,5 @@ GEMINI_EXTENSION = SettingsDialect(
     schema=object_schema({"name": TEXT, "version": TEXT}, "name", "version"),
     files=(("contextFileName",), ("contextFileName", "*")),
     based_on="folder",
+    needed={("settings", "*"): {"envVar": "passes what the user answers to no variable"}},
 )

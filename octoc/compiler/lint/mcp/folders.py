@@ -49,6 +49,7 @@ _WHOLE_HOME = re.compile(
 _BIN = re.compile(r"/(?:[^/\s]+/)*(?:bin|sbin|shims)/(?P<name>[\w.+-]+)")
 # How people keep their own settings in a repository: `zed/.zed/…`, which a program links into the home folder.
 _OF_DOTFILES = re.compile(r"(?:\A|/)([\w-]+)/\.\1/")
+_EXTENSIONS = re.compile(r"[\\/]+\.(?:vscode|cursor|windsurf)(?:-\w+)?[\\/]+extensions\b")
 _APP_DATA = re.compile(r"[\\/]{1,4}AppData[\\/]{1,4}(?P<kind>Local|Roaming)\b", re.IGNORECASE)
 _PASSED_ON = "env_vars"
 """The key of a client whose servers get variables of its own environment by name."""
@@ -92,11 +93,12 @@ def check_homes(build: Build, sink: DiagnosticSink) -> None:
         (definition, value, match), *others = sorted(found, key=lambda one: _is_windows(one[2]))
         more = f" (and {len(others)} more in this file)" if others else ""
         is_of_project = project in re.split(r"[\\/]+", value.text[match.end() :])
+        root = definition.dialect.folder
         sink.report(
             HOME_PATH,
             f"`{value}` of server `{definition.source.name}` names the home folder of one user{more}",
             at=attrs.evolve(value.place, within=match.span()),
-            help="write the path relative to the project"
+            help=(f"begin it with `{root}`" if root else "write the path relative to the project")
             if is_of_project
             else _advice(definition.dialect, value, match),
             severity=Severity.INFO
@@ -118,6 +120,8 @@ def _advice(dialect: Dialect, value: DefinitionText, home: re.Match[str]) -> str
     # An interpreter by its path has modules of its own.
     if program_folder is not None and not program_folder["name"].startswith("python"):
         return f"write `{program_folder['name']}`, which the client finds by PATH"
+    if _EXTENSIONS.match(value.text, home.end()):
+        return "keep the server in your own settings: each version of the extension has a folder of its own"
     variable, end = "HOME", home.end()
     if _is_windows(home):
         data = _APP_DATA.match(value.text, end)
@@ -127,7 +131,8 @@ def _advice(dialect: Dialect, value: DefinitionText, home: re.Match[str]) -> str
         return f"name `{value.name}` in `{_PASSED_ON}` instead, and set it on each machine"
     if not form or dialect.secret_advice:
         return "keep the file out of version control, because its paths differ on each machine"
-    return f"write a path relative to the project, or take the folder from a variable such as `{form}`"
+    relative = f"begin it with `{dialect.folder}`" if dialect.folder else "write a path relative to the project"
+    return f"{relative}, or take the folder from a variable such as `{form}`"
 
 
 def _home_paths(server: ServerSource) -> Iterator[tuple[DefinitionText, re.Match[str]]]:

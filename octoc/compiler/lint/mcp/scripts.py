@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from octoc.compiler.inputs.claude.paths import is_left_out, is_missing_above, is_users_own
 from octoc.compiler.inputs.mcp.claude import CLAUDE
+from octoc.compiler.inputs.mcp.claude_plugin import OTHER_PLUGIN, PLUGIN
 from octoc.compiler.inputs.mcp.cursor import CURSOR
-from octoc.compiler.inputs.mcp.scripts import script_in
+from octoc.compiler.inputs.mcp.scripts import program_in, script_in
 from octoc.compiler.inputs.mcp.vscode import VSCODE
 from octoc.compiler.lint.mcp.commands import program
 from octoc.compiler.model.build import Build
@@ -19,11 +20,13 @@ from octoc.compiler.workspace.paths import file_at
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.claude import NAMED_FILE_MISSING
+from octoc.diagnostics.suggest import near_miss, slips_of
 from octoc.plugin.lint import lint_check
 
 # Source: Claude Code, MCP configuration; Visual Studio Code, MCP configuration reference (`cwd`); Cursor, MCP.
 _STARTED_IN_PROJECT = frozenset({CLAUDE, CURSOR, VSCODE})
 """Dialects of clients that start a server in the project's folder."""
+_OF_PLUGINS = frozenset({PLUGIN, OTHER_PLUGIN})
 _INTERPRETERS = frozenset({
     "bash", "bun", "node", "perl", "php", "python", "python3", "ruby", "sh", "ts-node", "tsx", "zsh",
 })  # fmt: skip
@@ -38,10 +41,21 @@ def check_scripts(build: Build, sink: DiagnosticSink) -> None:
     for file in build.sources.mcp_files:
         path = file_at(build.discovered.root, file.place.file)
         project = file.dialect.project_of(path)
-        if file.dialect not in _STARTED_IN_PROJECT or project is None or is_example(file.place.file):
+        if file.dialect not in _STARTED_IN_PROJECT | _OF_PLUGINS or project is None or is_example(file.place.file):
             continue
         folder = Path(project)
         for server in file.servers if not is_users_own(folder) else ():
+            if not server.disabled and (near := _misspelt(server, folder, build.discovered.root)) is not None:
+                sink.report(
+                    NAMED_FILE_MISSING,
+                    f"server `{server.name}` runs `{near[0]}`, which is not there",
+                    at=server.place.child("command"),
+                    help=f"did you mean `{near[1]}`?",
+                    severity=Severity.WARNING,
+                )
+                continue
+            if file.dialect in _OF_PLUGINS:
+                continue
             for index, script in _scripts(server) if not (server.disabled or server.cwd) else ():
                 if is_absent(folder, script, build.discovered.root):
                     sink.report(
@@ -52,6 +66,26 @@ def check_scripts(build: Build, sink: DiagnosticSink) -> None:
                         "or correct its path",
                         severity=Severity.WARNING,
                     )
+
+
+def _misspelt(server: ServerSource, folder: Path, top: Path) -> tuple[str, str] | None:
+    """Return the program that a command names, and the one beside it that is meant; None where it is no slip.
+
+    Builds make programs, so that only a slip of one that is there is sure to be missing.
+    """
+    path = program_in(server.command or "")
+    if path is None or server.cwd not in (None, ".", "./") or (folder / path).exists():
+        return None
+    beside = (folder / path).parent
+    try:
+        names = [one.name for one in beside.iterdir() if one.suffix == Path(path).suffix] if beside.is_dir() else []
+    except OSError:
+        return None
+    name = PurePosixPath(path).name
+    meant = near_miss(name, names) or next(iter(slips_of(name, names)), None)
+    if meant is None or is_left_out(folder / path, top):
+        return None
+    return path, PurePosixPath(path).with_name(meant).as_posix()
 
 
 def is_absent(folder: Path, script: str, top: Path) -> bool:

@@ -6,7 +6,7 @@ import attrs
 
 from octoc.compiler.lint.mcp.commands import has_shell, texts_of
 from octoc.compiler.model.build import Build
-from octoc.compiler.resolve.definitions import Definition, definitions, values_of
+from octoc.compiler.resolve.definitions import Definition, definitions, values_of, written_name
 from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.lint_servers import OUTER_VARIABLE
@@ -59,9 +59,10 @@ def _check_own(definition: Definition, name: str, value: str, sink: DiagnosticSi
         return
     if not _SEPARATORS.isdisjoint({text[match.span[1] :][:1], text[: match.span[0]][-1:]}):
         return
+    written = written_name(server, "env", name) or f"env.{name}"
     sink.report(
         OUTER_VARIABLE,
-        f"`env.{name}` of server `{server.name}` is made of `{name}` itself, which must be set outside the file",
+        f"`{written}` of server `{server.name}` is made of `{name}` itself, which must be set outside the file",
         at=server.place.child("env", name),
         notes=(f"{definition.dialect.client} reads references from its own environment",),
         help=f"set `{name}` outside the file, or take the value from a variable of another name",

@@ -64,7 +64,9 @@ def test_paths_that_every_machine_has(lint: Lint, entry: dict[str, Any]) -> None
         (".mcp.json", "C:/Users/eve/src/acme/a.exe", "warning", "relative to the project"),
         (".junie/mcp/mcp.json", "/Users/eve/a/artisan", "warning", "version control"),
         (".windsurf/mcp_config.json", "/home/eve/a/a", "info", "`${env:HOME}`"),
-        ("claude_desktop_config.json", "/home/eve/a/a", "info", "`${HOME}`"),
+        ("claude_desktop_config.json", "/home/eve/a/a", "info", "version control"),
+        (".vscode/mcp.json", "/home/eve/a/a", "warning", "begin it with `${workspaceFolder}`"),
+        (".vscode/mcp.json", "/home/eve/.vscode/extensions/a-1.0.0/a", "warning", "your own settings"),
     ],
 )
 def test_the_advice_fits_the_path_and_the_client(
