@@ -72,9 +72,9 @@ from octoc.compiler.inputs.settings.gemini import GEMINI as GEMINI_SETTINGS
 from octoc.compiler.inputs.settings.librechat import LIBRECHAT as LIBRECHAT_SETTINGS
 from octoc.compiler.inputs.settings.mcp_agent import MCP_AGENT as MCP_AGENT_SETTINGS
 from octoc.compiler.inputs.settings.opencode import OPENCODE as OPENCODE_SETTINGS
+from octoc.compiler.inputs.settings.plugins import CODEX_MARKETPLACE, GEMINI_EXTENSION
 from octoc.compiler.inputs.settings.plugins import CODEX_PLUGIN as CODEX_MANIFEST
 from octoc.compiler.inputs.settings.plugins import CURSOR_PLUGIN as CURSOR_MANIFEST
-from octoc.compiler.inputs.settings.plugins import GEMINI_EXTENSION
 from octoc.compiler.inputs.skill import SKILL
 from octoc.compiler.inputs.snapshot import SNAPSHOT
 from octoc.compiler.inputs.workspace import WORKSPACE
@@ -101,7 +101,7 @@ DIALECTS = (
     *SERVERS_OF_AGENTS,
     *(CODEX_SETTINGS, OPENCODE_SETTINGS, GEMINI_SETTINGS, LIBRECHAT_SETTINGS, CRUSH_SETTINGS, CONTINUE_SETTINGS),
     *(MCP_AGENT_SETTINGS, APM_SETTINGS),
-    *(CODEX_MANIFEST, CURSOR_MANIFEST, GEMINI_EXTENSION),
+    *(CODEX_MANIFEST, CODEX_MARKETPLACE, CURSOR_MANIFEST, GEMINI_EXTENSION),
 )
 """octoc's own dialects."""
 

@@ -63,6 +63,11 @@ CODEX_AGENT = 'description = "Ships"\ndeveloper_instructions = "Ship."\n'
         (OPENCODE, '{"agent": {"build": {"permission": {"bash": {"*": "ask", "git *": "allow"}}}}}', []),
         (OPENCODE, '{"agent": {"build": {"tools": {\n"webfecth": true}}}}', [("OCT321", 2)]),
         (
+            ".agents/plugins/marketplace.json",
+            '{"name": "a", "plugins": [{"policy": {"installation": "AVAILABLE",\n"authentication": "NONE"}}]}',
+            [("OCT204", 2)],
+        ),
+        (
             "gemini-extension.json",
             '{"name": "a", "version": "1", "settings": [{"name": "K", "envVar": "K"},\n{"name": "T",\n"env": "T"}]}',
             [("OCT202", 3)],

@@ -1,6 +1,7 @@
-"""The manifests of Cursor's and Codex's plugins, and of Gemini CLI's extensions.
+"""The manifests of Cursor's and Codex's plugins, of Codex's marketplaces, and of Gemini CLI's extensions.
 
-Source: Cursor, plugins reference (2026-11); Codex, `core-plugins/src/manifest.rs` (June 2026);
+Source: Cursor, plugins reference (2026-11); Codex, `core-plugins/src/manifest.rs` (June 2026) and `marketplace.rs`
+(2026), where an unknown word of a policy makes the whole file unreadable;
 Gemini CLI 0.56, `extension-manager.ts`, `extensions/extensionSettings.ts` (August 2026). Paths begin in the
 plugin's folder.
 """
@@ -19,6 +20,21 @@ CURSOR_PLUGIN = SettingsDialect(
     files=tuple(path for part in _PARTS for path in ((part,), (part, "*"))),
 )
 CODEX_PLUGIN = attrs.evolve(CURSOR_PLUGIN, name="codex-plugin", client="Codex", patterns=(".codex-plugin/plugin.json",))
+_POLICY = object_schema(
+    {
+        "installation": {"enum": ["AVAILABLE", "INSTALLED_BY_DEFAULT", "NOT_AVAILABLE"]},
+        "authentication": {"enum": ["ON_INSTALL", "ON_USE"]},
+    }
+)
+CODEX_MARKETPLACE = SettingsDialect(
+    name="codex-marketplace",
+    client="Codex",
+    patterns=(".agents/plugins/marketplace.json",),
+    effect="Codex skips the marketplace",
+    schema=object_schema(
+        {"name": TEXT, "plugins": {"type": "array", "items": object_schema({"name": TEXT, "policy": _POLICY})}}
+    ),
+)
 GEMINI_EXTENSION = SettingsDialect(
     name="gemini-extension",
     client="Gemini CLI",

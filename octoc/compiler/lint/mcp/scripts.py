@@ -69,7 +69,7 @@ def check_scripts(build: Build, sink: DiagnosticSink) -> None:
 
 
 def _misspelt(server: ServerSource, folder: Path, top: Path) -> tuple[str, str] | None:
-    """Return the program that a command names, and the one beside it that is meant; None where it is no slip.
+    """Return the program that a command names, and the one beside it that is meant; None if no name is near.
 
     Builds make programs, so that only a slip of one that is there is sure to be missing.
     """
