@@ -102,7 +102,8 @@ def check_mcp(values: Mapping[str, Any], inspection: FileInspection) -> None:
         return
     key = "servers" if "servers" in values else "mcpServers"
     (written, *_) = inspection.origin((key,)) or (dialect.server_list,)
-    if written != dialect.server_list.partition("/")[0] and not dialect.takes_any_list:
+    is_foreign = written != dialect.server_list.partition("/")[0] and not dialect.takes_any_list
+    if is_foreign:
         _report_foreign_list(str(written), key, values[key], inspection)
     for name, entry in values[key].items():
         check_entry(name, entry, (key, name), inspection)
@@ -119,7 +120,9 @@ def check_mcp(values: Mapping[str, Any], inspection: FileInspection) -> None:
     instead = dialect.read_instead_of(inspection.file.path)
     if instead and written == dialect.server_list and values[key]:
         _report_place(key, instead, inspection)
-    _check_unread(inspection)
+    # The servers of a foreign list are in the other client's form, too, which is no second mistake.
+    if not is_foreign:
+        _check_unread(inspection)
 
 
 def _report_foreign_list(written: str, key: str, value: Any, inspection: FileInspection) -> None:
@@ -133,8 +136,17 @@ def _report_foreign_list(written: str, key: str, value: Any, inspection: FileIns
         key=True,
         help=f"write `{dialect.server_list}`, an object of servers by name"
         if isinstance(value, list) and not dialect.is_list
-        else f"rename it to `{dialect.server_list}`",
+        else f"rename it to `{dialect.server_list}`{_form_advice(inspection)}",
     )
+
+
+def _form_advice(inspection: FileInspection) -> str:
+    """Return what else a list of another client needs in the file, as the end of a sentence."""
+    converted, client = inspection.converted, inspection.file.dialect.client
+    is_other = converted is not None and (
+        converted.missing or converted.wrong or converted.unknown or converted.literal
+    )
+    return f", and write its servers and references as {client} does" if is_other else ""
 
 
 def _list_advice(key: str, value: Any, wanted: str) -> str:

@@ -296,6 +296,16 @@ def test_a_folder_that_codex_reads_in_a_plugin(tmp_path: Path, named: str, codes
     assert [one.rule.code for one in outcome.diagnostics if one.rule.code == "OCT733"] == codes
 
 
+@pytest.mark.parametrize("line, severity", [("COPY .mcp.json /app/", "info"), ("COPY src /app/", "warning")])
+def test_a_script_of_an_image(tmp_path: Path, line: str, severity: str) -> None:
+    """A script that is not there is information where a Dockerfile copies the file of servers to another place."""
+    text = json.dumps({"mcpServers": {"a": {"command": "python", "args": ["tools/serve.py"]}}})
+    (tmp_path / ".mcp.json").write_text(text, encoding="utf-8")
+    (tmp_path / "Dockerfile").write_text(f"FROM python:3.13\n{line}\n", encoding="utf-8")
+    outcome = check_target(CheckTarget(root=tmp_path, folder=tmp_path), use_cache=False)
+    assert [one.severity.label for one in outcome.diagnostics if one.rule.code == "OCT731"] == [severity]
+
+
 @pytest.mark.parametrize("value, severity", [("abcd", "info"), ("Kq8wZr2mVx9p", "warning")])
 def test_a_dummy_for_an_emulator(tmp_path: Path, value: str, severity: str) -> None:
     """A short word beside an address on this machine is information, and a longer value stays a warning."""

@@ -237,6 +237,11 @@ def test_a_list_of_another_client_is_read_where_the_client_takes_any(tmp_path: P
             [("OCT440", "`servers.time.env.KEY` has a reference, which VS Code passes on as text", 2)],
         ),
         (
+            "opencode.json",
+            '{"mcpServers": {"time": {"command": "x", "args": ["a"], "env": {"A": "${A}"}}}}',
+            [("OCT221", "OpenCode reads `mcp`, and not `mcpServers`", 1)],
+        ),
+        (
             ".vscode/mcp.json",
             '{"servers": {"time": {"command": "node",\n"args": ["${CLAUDE_PROJECT_DIR}/a.js"]}}}',
             [("OCT440", "`servers.time.args[0]` has `${CLAUDE_PROJECT_DIR}`, which VS Code passes on as text", 2)],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
@@ -26,6 +27,8 @@ from octoc.plugin.lint import lint_check
 # Source: Claude Code, MCP configuration; Visual Studio Code, MCP configuration reference (`cwd`); Cursor, MCP.
 _STARTED_IN_PROJECT = frozenset({CLAUDE, CURSOR, VSCODE})
 """Dialects of clients that start a server in the project's folder."""
+_MAX_DOCKERFILES = 5
+_MAX_CHARACTERS = 100_000
 _OF_PLUGINS = frozenset({PLUGIN, OTHER_PLUGIN})
 _INTERPRETERS = frozenset({
     "bash", "bun", "node", "perl", "php", "python", "python3", "ruby", "sh", "ts-node", "tsx", "zsh",
@@ -64,7 +67,7 @@ def check_scripts(build: Build, sink: DiagnosticSink) -> None:
                         at=server.place.child("command") if index is None else server.place.child("args", index),
                         help=f"{file.dialect.client} starts the server in the project's folder: add the file there, "
                         "or correct its path",
-                        severity=Severity.WARNING,
+                        severity=Severity.INFO if _is_copied(path) else Severity.WARNING,
                     )
 
 
@@ -86,6 +89,19 @@ def _misspelt(server: ServerSource, folder: Path, top: Path) -> tuple[str, str] 
     if meant is None or is_left_out(folder / path, top):
         return None
     return path, PurePosixPath(path).with_name(meant).as_posix()
+
+
+def _is_copied(config: Path) -> bool:
+    """Tell whether an image gets the file of servers: its Dockerfile copies it to where the scripts are."""
+    line = re.compile(rf"^\s*(?:COPY|ADD)\s.*{re.escape(config.name)}", re.MULTILINE | re.IGNORECASE)
+    for beside in sorted(config.parent.glob("*ockerfile*"))[:_MAX_DOCKERFILES]:
+        try:
+            with beside.open(encoding="utf-8", errors="replace") as stream:
+                if line.search(stream.read(_MAX_CHARACTERS)):
+                    return True
+        except OSError:
+            continue
+    return False
 
 
 def is_absent(folder: Path, script: str, top: Path) -> bool:
