@@ -120,7 +120,7 @@ def check_mcp(values: Mapping[str, Any], inspection: FileInspection) -> None:
     instead = dialect.read_instead_of(inspection.file.path)
     if instead and written == dialect.server_list and values[key]:
         _report_place(key, instead, inspection)
-    # The servers of a foreign list are in the other client's form, too, which is no second mistake.
+    # The servers of a foreign list have the other client's form, too: that is the same mistake.
     if not is_foreign:
         _check_unread(inspection)
 
