@@ -190,9 +190,11 @@ def report_not_allowed(
     is_of_client = inspection.file.kind.role == "servers" or bool(inspection.effect)
     reader = dialect.client if is_of_client and not dialect.needs_content else "octoc"
     key = next((step for step in reversed(path) if isinstance(step, str)), "value")
+    article = "an" if key[0] in "aeiou" else "a"
+    name = f"a {what}" if what else f"one of the `{key}`" if path[-1] != key else f"{article} `{key}`"
     inspection.report(
         rule,
-        f"`{value}` is not a {what or f'`{key}`'} that {reader} knows: expected {one_of(allowed)}",
+        f"`{value}` is not {name} that {reader} knows: expected {one_of(allowed)}",
         path,
         cut=inspection.file.kind.cut_of(path),
         help=did_you_mean(value, meant) or advice,

@@ -14,6 +14,9 @@ from octoc.compiler.model.source import AgentSource, ServerSource, Sources
 from octoc.diagnostics.model import KeyPath, Place
 from octoc.plugin.file_kinds import Dialect
 
+Moved = Mapping[KeyPath, KeyPath]
+"""Where the file has values whose keys it calls otherwise than octoc, both as paths from the definition on."""
+
 
 @attrs.frozen(kw_only=True)
 class Definition:
@@ -36,7 +39,7 @@ class DefinitionText:
     path: KeyPath
     name: str = ""
     index: int | None = None
-    written: str = ""
+    moved: Moved = attrs.field(factory=dict, eq=False, repr=False)
 
     @property
     def place(self) -> Place:
@@ -44,8 +47,8 @@ class DefinitionText:
         return self.server.child(*self.path)
 
     def __str__(self) -> str:
-        if self.written:
-            return self.written
+        if self.moved and (written := _written(self.path, self.moved)):
+            return written
         if self.index is not None:
             return f"{self.field}[{self.index}]"
         return f"{self.field}.{self.name}" if self.name else self.field
@@ -70,7 +73,14 @@ def dialect_of_agent(agent: AgentSource) -> Dialect:
 
 def written_name(server: ServerSource | Server, *path: str | int) -> str:
     """Return how a definition's file calls the value at octoc's `path`; empty where it has octoc's own keys."""
-    moved = server.written if isinstance(server, ServerSource) else {}
+    return _written(path, _moved(server))
+
+
+def _moved(server: ServerSource | Server) -> Moved:
+    return server.written if isinstance(server, ServerSource) else {}
+
+
+def _written(path: KeyPath, moved: Moved) -> str:
     for length in range(len(path), 0, -1) if moved else ():
         if path[:length] in moved:
             origin = (*moved[path[:length]], *path[length:])
@@ -80,27 +90,24 @@ def written_name(server: ServerSource | Server, *path: str | int) -> str:
 
 def values_of(server: ServerSource | Server) -> Iterator[DefinitionText]:
     """Yield every text of a definition whose references are replaced when the server is connected."""
-    for value in _values_of(server):
-        name = written_name(server, *value.path)
-        yield attrs.evolve(value, written=name) if name else value
-
-
-def _values_of(server: ServerSource | Server) -> Iterator[DefinitionText]:
+    moved = _moved(server)
     for field, value in server.reached.items():
         key = "envFile" if field == "env_file" else field
         if field == "args":
             for index, text in enumerate(server.args):
-                yield DefinitionText(field=key, text=text, server=server.place, path=(key, index), index=index)
+                yield DefinitionText(
+                    field=key, text=text, server=server.place, path=(key, index), index=index, moved=moved
+                )
         elif field != "transport" and value is not None:
-            yield from _plain(value, server.place, (key,), "")
+            yield from _plain(value, server.place, (key,), "", moved)
 
 
-def _plain(value: Any, server: Place, path: KeyPath, name: str) -> Iterator[DefinitionText]:
+def _plain(value: Any, server: Place, path: KeyPath, name: str, moved: Moved) -> Iterator[DefinitionText]:
     if isinstance(value, str):
-        yield DefinitionText(field=str(path[0]), text=value, server=server, path=path, name=name)
+        yield DefinitionText(field=str(path[0]), text=value, server=server, path=path, name=name, moved=moved)
     elif isinstance(value, list | tuple):
         for index, item in enumerate(value):
-            yield from _plain(item, server, (*path, index), f"{name}[{index}]")
+            yield from _plain(item, server, (*path, index), f"{name}[{index}]", moved)
     elif isinstance(value, Mapping):
         for key, item in value.items():
-            yield from _plain(item, server, (*path, key), f"{name}.{key}" if name else str(key))
+            yield from _plain(item, server, (*path, key), f"{name}.{key}" if name else str(key), moved)

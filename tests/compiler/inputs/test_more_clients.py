@@ -220,7 +220,7 @@ def test_a_client(path: str, text: str, expected: dict[str, Any], tmp_path: Path
             ".continue/config.yaml",
             "name: a\nversion: 1.0.0\nmodels:\n  - name: b\n    roles: [aply]\n",
             [
-                ("OCT204", f"`aply` is not a `roles` that Continue knows: expected {ROLES}", 5),
+                ("OCT204", f"`aply` is not one of the `roles` that Continue knows: expected {ROLES}", 5),
             ],
         ),
         (
