@@ -205,7 +205,7 @@ def _report(error: YamlError, text: str, parts: Split, place: Place, sink: Diagn
     line, column = offset_to_line_column(text, offset if at is None else parts.start + at)
     sink.report(
         rules.TOO_DEEP if error.too_deep else rules.FRONT_MATTER_SYNTAX,
-        error.message if error.too_deep else f"front matter is not the YAML that octoc reads: {error.message}",
+        error.message if error.too_deep else f"front matter is not plain YAML: {error.message}",
         at=Span(file=place.file, line=line, column=column, end_line=line, end_column=column + 1),
         help=advice,
     )

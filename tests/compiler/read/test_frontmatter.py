@@ -12,7 +12,7 @@ PLACE = Place(file="a.md")
 SinkFor = Callable[[str], DiagnosticSink]
 Findings = Callable[[DiagnosticSink], list[str]]
 
-YAML = "front matter is not the YAML that octoc reads: "
+YAML = "front matter is not plain YAML: "
 BROKEN = [
     ("# Title\n", "OCT112 1:1-1:8 expected `---` as line 1"),
     ("\n---\na: 1\n---\n", "OCT112 1:1-1:1 expected `---` as line 1"),
