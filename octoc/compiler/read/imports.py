@@ -38,7 +38,7 @@ def imports_in(text: str) -> Iterator[Import]:
     """
     if "@" not in text:
         return
-    for match in _IMPORT.finditer(_without_code(text)):
+    for match in _IMPORT.finditer(without_code(text)):
         path = match[1].partition("#")[0].replace("\\ ", " ").rstrip(_AROUND)
         ending = path[path.rfind(".") :].lower()
         if ending not in _TEXTS or path.startswith("@") or _IN_GENERAL.search(path):
@@ -47,7 +47,7 @@ def imports_in(text: str) -> Iterator[Import]:
             yield Import(path, match.start())
 
 
-def _without_code(text: str) -> str:
+def without_code(text: str) -> str:
     """Return a text of the same length and lines in which code and HTML are blank."""
     lines, fence = [], ""
     for line in text.split("\n"):
