@@ -242,12 +242,18 @@ def _check_name(values: Mapping[str, Any], reader: SkillClient, inspection: File
     calls = f"; {reader.client} calls the skill `{folder}`" if reader.calls_by_folder else ""
     differs = rules.SKILL_NAME_DIFFERS, f"skill `{shown}` is in folder `{folder}`"
     rule, message = differs if is_name(name) else (rules.BAD_NAME, f"`{shown}` is not a valid name: {_NAMES}")
+    effect, severity = "", Severity.INFO
+    if reader.wants_folder_name:
+        effect, severity = f": {reader.client} skips the skill", Severity.ERROR
+    elif reader.is_shared and rule is rules.BAD_NAME:
+        # Claude Code, Codex, Copilot and OpenCode take it. Source: Cline 3.87, issue 11268.
+        calls, severity = "; Cline, which reads this folder, too, skips the skill", Severity.WARNING
     inspection.sink.report(
         rule,
-        message,
+        f"{message}{effect}",
         at=Place(file=inspection.file.display).child("name"),
         help=f"the Agent Skills specification wants the folder's name{calls}",
-        severity=Severity.INFO,
+        severity=severity,
         subject=f"{reader.client} name",
     )
 

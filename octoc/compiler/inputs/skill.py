@@ -32,6 +32,7 @@ class SkillClient:
         is_shared: other clients read the folder, too.
         takes_any_front_matter: it reads a skill whose front matter is not YAML.
         refuses_mark: it skips a file that begins with a byte order mark.
+        wants_folder_name: it skips a skill whose name is not that of its folder.
         is_flat: it finds no skill in a group, `<group>/<skill>/SKILL.md`.
     """
 
@@ -44,6 +45,7 @@ class SkillClient:
     is_shared: bool = False
     takes_any_front_matter: bool = False
     refuses_mark: bool = False
+    wants_folder_name: bool = False
     is_flat: bool = False
 
 
@@ -55,8 +57,10 @@ _ANY = SkillClient(client="Claude Code", calls_by_folder=True, takes_any_front_m
 _SPECIFICATION = SkillClient(client="the Agent Skills specification", wants=_BOTH)
 """A client whose rules octoc does not know."""
 _CODEX = SkillClient(client="Codex", needs=("description",), max_description=1024, too_long="Codex skips the skill")
+_CLINE = SkillClient(client="Cline", needs=_BOTH, takes_any_front_matter=True, wants_folder_name=True, is_flat=True)
 # Source: Claude Code 2.1, skills, frontmatter reference; Codex, `core-skills/src/loader.rs` (June 2026); Gemini CLI
-# 0.56, `skillLoader.ts`; OpenCode 1.17, `skill/index.ts`; Visual Studio Code 1.109 and Kiro, agent skills.
+# 0.56, `skillLoader.ts`; Cline, `skills.ts`, and Roo Code, `SkillsManager.ts` (read in their repositories); OpenCode
+# 1.17, `skill/index.ts`; Visual Studio Code 1.109 and Kiro, agent skills.
 _CLIENTS = {
     ".claude": SkillClient(
         client="Claude Code",
@@ -77,6 +81,16 @@ _CLIENTS = {
     ".kiro": SkillClient(client="Kiro", wants=_BOTH, max_description=1024, too_long=_NO_MORE),
     ".cursor": SkillClient(client="Cursor", wants=_BOTH),
     ".qwen": SkillClient(client="Qwen Code", needs=_BOTH),
+    ".clinerules": _CLINE,
+    ".cline": _CLINE,
+    ".roo": SkillClient(
+        client="Roo Code",
+        needs=_BOTH,
+        max_description=1024,
+        too_long="Roo Code skips the skill",
+        wants_folder_name=True,
+        is_flat=True,
+    ),
     ".factory": SkillClient(client="Factory", wants=_BOTH),
 }
 """By the folder of a client in which a skill lies; `.agents` is shared by several."""

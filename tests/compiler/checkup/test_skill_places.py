@@ -84,3 +84,23 @@ def test_a_link_makes_a_skill_of_a_group_known(tmp_path: Path) -> None:
     (tmp_path / ".claude/skills").mkdir(parents=True)
     (tmp_path / ".claude/skills/notes").symlink_to("office/notes")
     assert "OCT130" not in _found(tmp_path, ".claude/skills/office/notes/SKILL.md", text=SOUND)
+
+
+@pytest.mark.parametrize(
+    "folder, name, severities",
+    [
+        (".roo", "minutes", {Severity.ERROR}),
+        (".clinerules", "Take Notes", {Severity.ERROR}),
+        (".roo", "notes", set()),
+        (".agents", "Take Notes", {Severity.WARNING}),
+        (".agents", "minutes", {Severity.INFO}),
+        (".claude", "Take Notes", {Severity.INFO}),
+    ],
+)
+def test_a_name_that_is_not_the_folder_s(folder: str, name: str, severities: set[Severity], tmp_path: Path) -> None:
+    """A name is an error where the client skips the skill, a warning where one of several does, else information."""
+    path = tmp_path / folder / "skills/notes/SKILL.md"
+    path.parent.mkdir(parents=True)
+    path.write_text(SOUND.replace("name: notes", f"name: {name}"), encoding="utf-8")
+    found = check_target(CheckTarget(root=tmp_path, folder=tmp_path), use_cache=False).diagnostics
+    assert {one.severity for one in found} == severities
