@@ -20,6 +20,8 @@ logger = logging.getLogger(__name__)
 
 CULL_S = 60.0
 """Seconds between two removals of values whose time is over."""
+CLOSE_S = 5.0
+"""Seconds that a removal under way has left when the store is closed."""
 LOCK = "lock"
 
 
@@ -84,6 +86,8 @@ class FolderValues:
     async def close(self) -> None:
         """Release the folder."""
         if self._culling is not None:
+            # A cancelled read leaves its file open until it is collected, so the removal gets time to finish.
+            await asyncio.wait((self._culling,), timeout=CLOSE_S)
             self._culling.cancel()
             await asyncio.wait((self._culling,))
         os.close(self._lock)
