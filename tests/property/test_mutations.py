@@ -239,7 +239,8 @@ def test_the_files_before_mutation_are_read(kind: FileKind, tmp_path: Path) -> N
 
 def test_a_name_over_several_lines_is_told_in_one(tmp_path: Path) -> None:
     """A name that YAML folds over lines is quoted in one, as every message is."""
-    path = tmp_path / "SKILL.md"
+    path = tmp_path / "skills" / "notes" / "SKILL.md"
+    path.parent.mkdir(parents=True)
     path.write_text("---\nname: A}}\n\n { b\n  c.\ndescription: x\n---\nUse it.\n", encoding="utf-8")
     found = check_target(CheckTarget(root=tmp_path, file=path, kind=str(SKILL)), use_cache=False).diagnostics
     assert [each.message.partition(":")[0] for each in found if each.rule.code == "OCT206"] == [

@@ -30,7 +30,7 @@ LOCKED = {
     "bunx time@latest": "bunx time@2.0.0",
 }
 NOT_LOCKED = (
-    "uvx time-mcp==1.0", "npx time@1.2.3", "sh -c uvx", "docker run acme/time", "uvx time-mcp[cli]", "time-mcp",
+    "uvx time-mcp==1.0", "npx time@1.2.3", "sh -c uvx", "docker run -i acme/time", "uvx time-mcp[cli]", "time-mcp",
     "uvx git+https://example.com/a",
 )  # fmt: skip
 
