@@ -62,9 +62,16 @@ def parse_yaml(text: str) -> YamlTree:
     Raises: YamlError for what is not YAML, and for what is not read: tags, keys that are not scalars, several
         documents, more than `MAX_DEPTH` levels, aliases for more than `MAX_ALIASED` values or for what holds them.
     """
+    # YAML 1.1 ends a line where Unicode does; YAML 1.2, and people's editors, do not.
+    plain = text.translate(_HIDE)
     try:
-        # YAML 1.1 ends a line where Unicode does; YAML 1.2, and people's editors, do not.
-        return _Builder(text).build(yaml.parse(text.translate(_HIDE), Loader=_LOADER))
+        try:
+            return _Builder(text).build(yaml.parse(plain, Loader=_LOADER))
+        except yaml.MarkedYAMLError as error:
+            if "nesting depth" not in str(error.problem):
+                raise
+            # libyaml reads ahead to a limit of its own, far behind ours; Python's parser gives the place of ours.
+            return _Builder(text).build(yaml.parse(plain, Loader=yaml.SafeLoader))
     except yaml.MarkedYAMLError as error:
         message = " ".join(part for part in (error.problem or "not YAML", error.context) if part)
         # What never ends is shown where it starts.
