@@ -17,7 +17,11 @@ from octoc.plugin.lint import lint_check
 _SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ash", "ksh", "fish", "cmd", "powershell", "pwsh"})
 CONTAINERS = frozenset({"docker", "podman", "nerdctl"})
 """Programs that run containers."""
-_MOUNTS = frozenset({"-v", "--volume", "--mount", "--env-file"})
+_OF_MACHINE = frozenset({
+    "--config", "--env-file", "--file", "--mount", "--project-directory", "--volume", "-f", "-v",
+})  # fmt: skip
+"""Options of such a program whose values are paths of this machine: mounts, and files of compose."""
+_ATTACHED_MOUNT = re.compile(r"-v[/~.$A-Za-z]")
 # `/c` and `/s` are switches of Windows' own shell, hence at least three letters or a second part.
 _PATH = re.compile(
     r"(?:--?[A-Za-z][A-Za-z0-9-]*=)?(?P<path>/[^/\s:]+/[^\s:]+|/[^/\s:]{3,}|~/\S+|[A-Za-z]:[\\/]\S+|\\\\\S+)"
@@ -61,13 +65,19 @@ def check_paths(build: Build, sink: DiagnosticSink) -> None:
 def _absolute(value: DefinitionText, server: ServerSource) -> str | None:
     if value.field not in ("command", "args") or (value.field == "args" and " " in value.text.strip()):
         return None
-    if value.index is not None and program(server.command or "") in CONTAINERS:
-        # Only a mount names a path of this machine; other arguments name paths inside the container.
-        before = server.args[value.index - 1] if value.index else ""
-        if before not in _MOUNTS and value.text.partition("=")[0] not in _MOUNTS:
-            return None
+    if is_in_container(value, server):
+        return None
     match = _PATH.match(value.text.strip())
     return match["path"] if match is not None and match["path"] not in _ON_EVERY_MACHINE else None
+
+
+def is_in_container(value: DefinitionText, server: ServerSource) -> bool:
+    """Tell whether an argument of a container's command is for the container, where this machine has no paths."""
+    if value.field != "args" or value.index is None or program(server.command or "") not in CONTAINERS:
+        return False
+    before = server.args[value.index - 1] if value.index else ""
+    of_machine = before in _OF_MACHINE or value.text.partition("=")[0] in _OF_MACHINE
+    return not of_machine and not _ATTACHED_MOUNT.match(value.text)
 
 
 def texts_of(server: ServerSource) -> Iterator[str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import attrs
 
 from octoc.compiler.inputs.claude.paths import is_users_own
-from octoc.compiler.lint.mcp.commands import CONTAINERS, has_shell, program, texts_of
+from octoc.compiler.lint.mcp.commands import CONTAINERS, has_shell, is_in_container, program, texts_of
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.source import ServerSource
 from octoc.compiler.pin.packages import fetched_by
@@ -140,7 +140,7 @@ def _home_paths(server: ServerSource) -> Iterator[tuple[DefinitionText, re.Match
     if not any(map(_HOME.search, texts_of(server))):
         return
     for value in values_of(server):
-        if value.field not in {"command", "args", "env", "cwd", "envFile"}:
+        if value.field not in {"command", "args", "env", "cwd", "envFile"} or is_in_container(value, server):
             continue
         for match in _HOME.finditer(value.text):
             user = match["user"]

@@ -20,6 +20,7 @@ FILES = "@modelcontextprotocol/server-filesystem"
         ({"command": "x", "env": {"PATH": "/usr/bin:/home/bob/bin"}}, "/home/bob"),
         ({"command": "x", "cwd": "/Users/mira"}, "/Users/mira"),
         ({"command": "docker", "args": ["run", "-v", "/home/bob/x:/data", "img"]}, "/home/bob"),
+        ({"command": "docker", "args": ["compose", "-f", "/home/bob/c.yml", "run", "img"]}, "/home/bob"),
     ],
 )
 def test_a_home_folder_in_a_shared_file(lint: Lint, entry: dict[str, Any], marked: str) -> None:
@@ -44,7 +45,8 @@ def test_a_file_has_one_finding_with_a_count(lint: Lint) -> None:
             "args": ["/Users/Shared/x", "/Users/username/x", "/home/YOUR_NAME/x", "/home/<you>/x"],
         },
         {"command": "x", "args": ["https://h.example/home/bob/x", "${ROOT}/home/bob", "./home/bob/x"]},
-        {"command": "docker", "args": ["run", "-v", "./x:/home/bob/x", "img"]},
+        {"command": "docker", "args": ["run", "-i", "-v", "./x:/home/bob/x", "img"]},
+        {"command": "docker", "args": ["exec", "-i", "-u", "bob", "-w", "/home/bob", "box", "npx", "x"]},
         {"type": "http", "url": "https://h.example/Users/mira/"},
         {"command": "/Users/mira/x", "disabled": True},
     ],
