@@ -144,7 +144,7 @@ def demo(shell: Terminal) -> None:
     )
     for client in ("claude", "cursor", "vscode"):
         shell.run(f"serve --print-config {client}")
-    shell.run("serve --host 0.0.0.0", "serve --transport http --agents absent", "serve --agent absent")
+    shell.run("serve --host 0.0.0.0", "serve --transport http --port 0 --agents absent", "serve --agent absent")
     shell.run("serve --transport http --tls-key x.pem", "serve --transport http --allow-origin nonsense")
     shell.run(
         "serve token list",
