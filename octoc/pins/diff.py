@@ -138,7 +138,7 @@ def diff(old: Side, new: Side) -> Diff:
     subjects: list[SubjectDiff] = []
     differing: dict[str, tuple[Mapping[str, Record], Mapping[str, Record]]] = {}
     for server in sorted(old.servers.keys() | new.servers.keys()):
-        before, after = _differing(old.servers.get(server, {}), new.servers.get(server, {}))
+        before, after = _differing(*_known_of_both(old.servers.get(server, {}), new.servers.get(server, {})))
         if not before and not after:
             continue
         wires = [
@@ -196,6 +196,16 @@ def _differing(old: Mapping[str, Record], new: Mapping[str, Record]) -> tuple[di
         before |= {} if one is None else {subject: one}
         after |= {} if other is None else {subject: other}
     return before, after
+
+
+def _known_of_both(
+    before: Mapping[str, Record], after: Mapping[str, Record]
+) -> tuple[Mapping[str, Record], Mapping[str, Record]]:
+    """Return two servers' records without a server's own words if only one side has them: a lock alone has none."""
+    if not before or not after or (SERVER in before) == (SERVER in after):
+        return before, after
+    kept = ({subject: record for subject, record in one.items() if subject != SERVER} for one in (before, after))
+    return next(kept), next(kept)
 
 
 def _alike(subject: str, old: Record, new: Record) -> tuple[Record, Record]:

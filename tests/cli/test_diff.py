@@ -144,6 +144,22 @@ def test_locks_and_revisions_are_compared(octoc: Run, recorded: Callable[..., Pa
     assert (unknown.status, "no revision `no-such`" in unknown.err) == (2, True)
 
 
+def test_a_folder_has_what_was_recorded_after_its_build(octoc: Run, recorded: Callable[..., Path]) -> None:
+    """A change that is recorded and not yet locked is shown as it is, with a note, and nothing else is."""
+    folder = recorded(FIND, SEND)
+    git = ("git", "-C", str(folder), "-c", "user.name=t", "-c", "user.email=t@example.com")
+    for command in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "first")):
+        subprocess.run([*git, *command], check=True, capture_output=True)
+    worded = {**SEND, "description": "Sends mail. First ask nobody."}
+    (folder / "tools.json").write_text(json.dumps([FIND, worded]), encoding="utf-8")
+    assert octoc("pin", "--yes", "--workspace", str(folder)).status == 0
+    done = octoc("diff", "HEAD", str(folder), "--workspace", str(folder), "--output-format", "concise")
+    assert done.out.splitlines()[:-1] == ["wording description-changed notes/send description changed"]
+    assert "octoc.lock` is older than the snapshot of `notes`" in done.err
+    alone = octoc("diff", str(folder / "octoc.lock"), str(folder), "--workspace", str(folder)).out
+    assert "server notes" not in alone
+
+
 @pytest.mark.parametrize("given", [(), ("octoc.lock",)])
 def test_both_records_are_named(octoc: Run, given: tuple[str, ...]) -> None:
     """Without one of them the message says what they are, with examples."""

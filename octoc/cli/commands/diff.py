@@ -11,6 +11,8 @@ from octoc.cli.failures import UnavailableError
 from octoc.cli.options import format_options, workspace_option
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from octoc.bundle.model import ServerDefinition
     from octoc.compiler.pin.live import Answer, LiveServers
     from octoc.pins.sides import Side
@@ -77,17 +79,30 @@ def _side(named: str, workspace: Path | None) -> Side:
         except BundleFileError as error:
             raise UnavailableError(error.reason, error.help) from None
     from octoc.cli.workspace import workspace_root
-    from octoc.compiler.pin.sides import SideError, side_of_lock, side_of_revision
+    from octoc.compiler.pin.sides import SideError, side_of_folder, side_of_lock, side_of_revision
     from octoc.compiler.workspace.git import RevisionError
     from octoc.compiler.workspace.paths import LOCK_FILE
 
     try:
+        if path.is_dir():
+            side, newer = side_of_folder(path, named)
+            if newer:
+                click.echo(
+                    f"note: `{path / LOCK_FILE}` is older than {_snapshots(newer)}: a build locks them", err=True
+                )
+            return side
         if path.exists():
-            return side_of_lock(path / LOCK_FILE if path.is_dir() else path, named)
+            return side_of_lock(path, named)
         return side_of_revision(workspace_root(workspace), named)
     except (SideError, RevisionError) as error:
         help_ = "name a bundle, a lock, a folder with a lock, or a commit, branch or tag"
         raise UnavailableError(str(error), help_) from None
+
+
+def _snapshots(servers: Sequence[str]) -> str:
+    from octoc.lists import some_names
+
+    return f"the snapshot{'s' if len(servers) > 1 else ''} of {some_names(servers)}"
 
 
 def _is_bundle(path: Path) -> bool:

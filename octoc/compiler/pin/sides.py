@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
+
+import attrs
 
 from octoc.bundle.digest import canonical_json, sha256_hex
 from octoc.bundle.refusal import BundleError
@@ -33,14 +36,30 @@ def side_of_lock(path: Path, name: str) -> Side:
 
 def side_of_data(data: bytes, folder: Path, name: str) -> Side:
     """Return what the bytes of a lock say, with the snapshots in `folder` that it pins. Raises: SideError."""
+    return _side(data, functools.partial(_snapshot, folder), name)
 
-    def snapshot(file: str) -> bytes | None:
-        try:
-            return regular_bytes(folder / FOLDER / file)
-        except OSError:
-            return None
 
-    return _side(data, snapshot, name)
+def side_of_folder(folder: Path, name: str) -> tuple[Side, tuple[str, ...]]:
+    """Return what a workspace's lock and snapshots say, and the servers whose snapshots the lock does not pin yet.
+
+    Of these servers the side has the snapshots, which the next build locks. Raises: SideError.
+    """
+    side = side_of_lock(folder / LOCK_FILE, name)
+    servers = dict(side.servers)
+    for server in servers:
+        data = _snapshot(folder, snapshot_file_name(server))
+        listing = None if data is None else listing_of_snapshot(data.decode("utf-8", "replace"))
+        if listing is not None:
+            servers[server] = records_of(listing)
+    newer = tuple(server for server in servers if servers[server] != side.servers[server])
+    return attrs.evolve(side, servers=servers), newer
+
+
+def _snapshot(folder: Path, file: str) -> bytes | None:
+    try:
+        return regular_bytes(folder / FOLDER / file)
+    except OSError:
+        return None
 
 
 def side_of_revision(folder: Path, revision: str) -> Side:
