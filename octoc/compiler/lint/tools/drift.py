@@ -12,7 +12,7 @@ from octoc.compiler.lock.content import REVISION, tool_pin
 from octoc.compiler.model.resolved import Server
 from octoc.compiler.workspace.paths import LOCK_FILE
 from octoc.diagnostics.model import DiagnosticSink
-from octoc.diagnostics.rule import Rule
+from octoc.diagnostics.rule import Rule, Severity
 from octoc.diagnostics.rules import lint_tools as rules
 from octoc.names import ToolId, passes_filter
 from octoc.plugin.lint import lint_check
@@ -71,6 +71,8 @@ def check_drift(workspace: LintRun, sink: DiagnosticSink) -> None:
                 f"tool `{tool.id}` {change} since `{LOCK_FILE}` was written",
                 at=tool.place.child(part),
                 help=_HELP,
+                # A model reads a description, and no other words of a tool.
+                severity=Severity.WARNING if part == "description" else None,
             )
 
 

@@ -36,7 +36,7 @@ def test_what_was_built_does_not_drift(built: WorkspaceBuilder) -> None:
 
 
 def test_gone_new_and_changed_tools_are_told_apart(built: WorkspaceBuilder) -> None:
-    """A tool that is gone is an error, a new one or another form a warning, other words an info."""
+    """A tool that is gone is an error, a new one, another form or description a warning, a title an info."""
     assert drift(built.root) == []  # so that the cache has an answer that is not this one
     built.snapshot("time", [{**NOW, "inputSchema": {**OBJECT, "properties": {"zone": {}}}}, {**NOW, "name": "new"}])
     assert drift(built.write()) == [
@@ -46,7 +46,7 @@ def test_gone_new_and_changed_tools_are_told_apart(built: WorkspaceBuilder) -> N
     ]
     built.snapshot("time", [{**NOW, "description": "The hour"}, {**ZONES, "title": "Zones"}])
     assert drift(built.write()) == [
-        ("OCT486", "tool `time/now` has another description since `octoc.lock` was written", Severity.INFO),
+        ("OCT486", "tool `time/now` has another description since `octoc.lock` was written", Severity.WARNING),
         (
             "OCT486",
             "tool `time/zones` has another title or other members since `octoc.lock` was written",
