@@ -233,7 +233,10 @@ def _check_unread(inspection: FileInspection) -> None:
             for field in converted.values["mcpServers"].get(name, ())
         }
         word = _OTHER_WORDS.get(str(key))
+        own = next((theirs for theirs, ours in dialect.renames.items() if ours == key), None)
         advice = dialect.hints.get(str(key)) or slip_of_key(str(key), dialect.fields, present)
+        if advice is None and own is not None and own not in present:
+            advice = f"did you mean `{own}`?"
         if advice is None and word in dialect.fields and word not in present:
             advice = f"did you mean `{word}`?"
         inspection.report(

@@ -45,6 +45,12 @@ HOOK = {"type": "command", "command": "true", "timeout": "5s"}
             *("OCT203", "error", "a number of seconds"),
         ),
         ("opencode.json", '{"permissions": {"edit": "deny"}}', *("OCT208", "warning", "did you mean `permission`?")),
+        (".codex/config.toml", 'modle = "m"\n', *("OCT208", "warning", "did you mean `model`?")),
+        (
+            ".codex/config.toml",
+            '[mcp_servers.a]\ncommand = "a"\nexclude_tools = ["b"]\n',
+            *("OCT208", "warning", "did you mean `disabled_tools`?"),
+        ),
         (
             ".codex/config.toml",
             '[shell_environment_policy]\nset = { PATH = "/opt/bin:$PATH" }\n',

@@ -44,6 +44,31 @@ _COMMON = {
     "model_provider": TEXT,
 }
 
+_ROOT = frozenset({
+    "agents", "allow_login_shell", "analytics", "approval_policy", "approvals_reviewer", "apps",
+    "apps_mcp_product_sku", "audio", "auto_review", "background_terminal_max_timeout", "chatgpt_base_url",
+    "check_for_update_on_startup", "cli_auth_credentials_store", "compact_prompt", "debug", "default_permissions",
+    "desktop", "developer_instructions", "disable_paste_burst", "disable_response_storage",
+    "experimental_compact_prompt_file", "experimental_instructions_file", "experimental_resume",
+    "experimental_thread_store", "experimental_use_exec_command_tool", "experimental_use_rmcp_client",
+    "experimental_use_unified_exec_tool", "features", "feedback", "file_opener", "forced_chatgpt_workspace_id",
+    "forced_login_method", "ghost_snapshot", "hide_agent_reasoning", "history", "hooks",
+    "include_apps_instructions", "include_collaboration_mode_instructions", "include_environment_context",
+    "include_permissions_instructions", "instructions", "log_dir", "marketplaces", "mcp_oauth_callback_port",
+    "mcp_oauth_callback_url", "mcp_oauth_credentials_store", "mcp_servers", "memories", "model",
+    "model_auto_compact_token_limit", "model_auto_compact_token_limit_scope", "model_catalog_json",
+    "model_context_window", "model_instructions_file", "model_max_output_tokens", "model_provider",
+    "model_providers", "model_reasoning_effort", "model_reasoning_summary", "model_reasoning_summary_format",
+    "model_supports_reasoning_summaries", "model_verbosity", "network", "notice", "notify", "openai_base_url",
+    "oss_provider", "otel", "permissions", "personality", "plan_mode_reasoning_effort", "plugins",
+    "preferred_auth_method", "profile", "profiles", "project_doc_fallback_filenames", "project_doc_max_bytes",
+    "project_root_markers", "projects", "realtime", "review_model", "sandbox_mode", "sandbox_permissions",
+    "sandbox_workspace_write", "service_tier", "shell_environment_policy", "show_raw_agent_reasoning", "skills",
+    "sqlite_home", "suppress_unstable_features_warning", "tool_output_token_limit", "tool_suggest", "tools", "tui",
+    "web_search", "windows", "windows_wsl_setup_acknowledged",
+})  # fmt: skip
+"""Keys of the file's root, those of earlier versions, too."""
+
 CODEX = SettingsDialect(
     name="codex",
     client="Codex",
@@ -90,6 +115,7 @@ CODEX = SettingsDialect(
             "profiles": {"type": "object", "additionalProperties": object_schema(_COMMON)},
         }
     ),
+    known_keys={(): _ROOT},
     files=(("agents", "*", "config_file"), ("model_instructions_file",)),
     based_on="folder",
     addresses=(("model_providers", "*", "base_url"),),
