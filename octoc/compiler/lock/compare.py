@@ -229,9 +229,12 @@ def _snapshots(old: Mapping[str, SnapshotLock], new: Mapping[str, SnapshotLock])
 def _agent(old: AgentLock, new: AgentLock) -> str:
     parts = []
     for word, before, after in (("reaches", old, new), ("no longer", new, old)):
+        reached, offers = _more("reach", before, after), _more("offers", before, after)
         # A server without a snapshot is `name/*` among the tools and among the offers.
-        reached = dict.fromkeys((*_more("reach", before, after), *_more("offers", before, after)))
+        of_known = [one.removesuffix("/*") for one in offers if one not in reached and one in before.reach]
+        reached += [one for one in offers if one not in (*reached, *before.reach)]
         parts += [f"{word} {some_names(tuple(reached), _SHOWN)}"] if reached else []
+        parts += [f"{word} resources and prompts of {some_names(tuple(of_known), _SHOWN)}"] if of_known else []
         for what in ("capabilities", "skills", "areas", "tenants"):
             more = _more(what, before, after)
             if more:

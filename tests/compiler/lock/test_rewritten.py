@@ -44,3 +44,14 @@ def test_an_agents_line_names_a_server_once() -> None:
     after = attrs.evolve(before, digest="b", reach=("absent/*",), offers=("absent/*",))
     locks = [LockContent(settings=SettingsLock(digest="", values={}), agents={"a": one}) for one in (before, after)]
     assert [change.text for change in changes(*locks)] == ["agent `a`: reaches `absent/*`"]
+
+
+def test_an_agents_line_tells_offers_of_a_server_from_its_tools() -> None:
+    """An agent that reached a server's tools before is not said to reach them anew when it gets its resources."""
+    before = AgentLock(tools=2, digest="a", reach=("time/*",))
+    after = attrs.evolve(before, digest="b", offers=("time/*",))
+    locks = [LockContent(settings=SettingsLock(digest="", values={}), agents={"a": one}) for one in (before, after)]
+    assert [change.text for change in changes(*locks)] == ["agent `a`: reaches resources and prompts of `time`"]
+    assert [change.text for change in changes(*reversed(locks))] == [
+        "agent `a`: no longer resources and prompts of `time`"
+    ]
