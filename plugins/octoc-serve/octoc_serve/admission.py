@@ -12,9 +12,9 @@ from octoc.plugin.toolkit import did_you_mean
 from octoc.runtime import UnknownNameError
 from octoc_serve.notices import notice
 from octoc_serve.oidc.decisions import Admitted, TokenRefusal
-from octoc_serve.oidc.refusal_log import RefusalLog
 from octoc_serve.oidc.verifier import TokenVerifier
 from octoc_serve.paths import DEFAULT_PATH, named_by
+from octoc_serve.refusal_log import RefusalLog
 from octoc_serve.session_store import ClientKey
 from octoc_serve.settings import ALL_AGENTS, GatewayError
 from octoc_serve.tokens import PREFIX, StoredToken, Tokens, bearer_of
@@ -38,7 +38,8 @@ def may_use(agents: Mapping[str, AgentEntry], agent: str, tenant: str | None) ->
 def refuse_other(agents: Mapping[str, AgentEntry], agent: str, tenant: str | None) -> None:
     """Check that an agent exists for the tenant. Raises: UnknownNameError, GatewayError."""
     if agent not in agents:
-        raise UnknownNameError("agent", agent, [name for name in agents if may_use(agents, name, tenant)])
+        known = [name for name in agents if tenant is None or may_use(agents, name, tenant)]
+        raise UnknownNameError("agent", agent, known)
     if not may_use(agents, agent, tenant):
         which = "none is named" if tenant is None else f"not for `{tenant}`"
         raise GatewayError(f"agent `{agent}` is for some tenants only, and {which}", "--tenant names the tenant")

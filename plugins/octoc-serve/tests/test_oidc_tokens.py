@@ -16,8 +16,8 @@ import pytest
 from octoc.runtime import OidcAccess, OidcProvider, ServeSettings
 from octoc.testing import AUDIENCE, IdentityProvider, identity_provider, new_key
 from octoc_serve.oidc.decisions import Admitted, TokenRefusal
-from octoc_serve.oidc.refusal_log import RefusalLog
 from octoc_serve.oidc.verifier import MAX_TOKEN_BYTES, TokenVerifier
+from octoc_serve.refusal_log import RefusalLog
 
 ROWS = (
     OidcAccess(claims={"org": "acme", "realm.roles": "support"}, agents=("clerk", "supervisor"), tenant="acme"),
