@@ -191,6 +191,11 @@ class ToolFailure:
     def ok(self) -> bool:
         return False
 
+    @property
+    def handle(self) -> None:
+        """Nothing of a failure is left out, so there is nothing to page through."""
+        return
+
 
 @attrs.frozen(kw_only=True)
 class ListedTool:

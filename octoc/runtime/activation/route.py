@@ -56,7 +56,7 @@ def held_of(session: SessionState) -> dict[str, tuple[Reason, str]]:
         elif missing:
             held[name] = Reason.NOT_READY, f"`{name}` needs {name_list(missing)} to be set"
         elif _brings_nothing(session, entry):
-            held[name] = Reason.NOT_READY, f"`{name}` brings no tool here: nothing serves its servers"
+            held[name] = Reason.NOT_READY, _why_nothing(name, entry)
         elif evictions_for(session, name) is None:
             held[name] = Reason.NO_ROOM, no_room(session, name).rstrip(".")
     return held
@@ -81,6 +81,14 @@ def _fitting(session: SessionState, routing: Routing) -> Routing:
         if fit_together(session, (*kept, name)):
             kept.append(name)
     return attrs.evolve(routing, also=tuple(kept[1:]))
+
+
+def _why_nothing(name: str, entry: CapabilityEntry) -> str:
+    from octoc.runtime.servers.bindings import unbound
+
+    servers = tuple(dict.fromkeys(grant.server for grant in entry.grants))
+    why = unbound(*servers) if servers else "it grants no tool"
+    return f"`{name}` brings no tool here: {why}"
 
 
 def _brings_nothing(session: SessionState, entry: CapabilityEntry) -> bool:
