@@ -164,7 +164,7 @@ def _steps(discovered: Discovered, bundle: _BundleState, *, has_file: bool, no_l
             return [*steps, ("report", "writes one page about the workspace, dist/report.html")]
         return [*steps, ("init", "writes octoc.toml: settings, a lock to review, and checks in CI")]
     if has_records:  # only with the records a check knows the names of tools
-        return [("check, then octoc build", "checks names of tools and builds, without servers that failed")]
+        return [("check, then octoc build", "checks the names of tools, and writes the bundle")]
     checks = [("check", "finds mistakes and writes nothing")] * (bundle.state == "missing")
     return [*checks, ("pin", "starts each server once and records its tools"), build]
 

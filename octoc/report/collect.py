@@ -151,10 +151,10 @@ def _missing(root: Path, build: Build, report: WorkspaceReport) -> Iterator[Miss
 def _missing_routing(root: Path, report: WorkspaceReport, problem: str) -> Iterator[MissingPart]:
     if problem:
         yield MissingPart("routing results", problem, "octoc test")
-    elif report.routing is None and report.counts.capabilities:
-        reason = "no fixture says which message needs which capability"
+    elif report.routing is None:
+        reason = "no fixture says which message needs which capability or tool"
         yield MissingPart("routing fixtures", reason, "write routing/first.toml, then octoc test")
-    elif report.routing is not None and not (root / LOCK_NAME).is_file():
+    elif not (root / LOCK_NAME).is_file():
         yield MissingPart("recorded results", "nothing to compare routing with", "octoc test --record")
     if report.routing is not None and report.routing.results.no_encoder:
         yield MissingPart("encoder", report.routing.results.no_encoder, "octoc doctor")

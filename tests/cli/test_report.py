@@ -154,6 +154,7 @@ def test_without_a_file_name_the_page_goes_beside_the_bundle(octoc: Run, tmp_pat
         "agents",
         "snapshots",
         "bundle",
+        "routing fixtures",
     }
 
 

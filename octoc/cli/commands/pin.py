@@ -135,7 +135,7 @@ def command(
     else:
         _print(recorded)
         _print_next_step(recorded, is_approved=bool(approvals))
-        _print_problems(sink, failures, root, output_format, words)
+        _print_problems(sink, failures, root, output_format, words, has_others=bool(recorded))
     if interrupted:
         raise click.exceptions.Abort
     return exit_status(sink.diagnostics, "error")
@@ -220,14 +220,20 @@ def _checked(pinning: _Pinning, output_format: str) -> int:
         compared = len(pinning.answers)
         many = f"{compared} server{'' if compared == 1 else 's'} compared, {len(pinning.failures)} not"
         click.echo(many, err=output_format == "json")
-    _print_problems(pinning.sink, pinning.failures, root, "full", pinning.words)
+    _print_problems(pinning.sink, pinning.failures, root, "full", pinning.words, has_others=bool(pinning.answers))
     if any(one.severity >= Severity.ERROR for one in pinning.sink.diagnostics):
         return 2
     return 2 if pinning.failures and not pinning.answers else int(bool(found))
 
 
 def _print_problems(
-    sink: DiagnosticSink, failures: Sequence[ServerFailure], root: Path, output_format: str, words: str
+    sink: DiagnosticSink,
+    failures: Sequence[ServerFailure],
+    root: Path,
+    output_format: str,
+    words: str,
+    *,
+    has_others: bool,
 ) -> None:
     """Print the findings on stderr; servers that failed as one table, if there are several and people read it."""
     from octoc.cli.report import columns_of, print_diagnostics
@@ -237,9 +243,10 @@ def _print_problems(
 
     found = sink.diagnostics
     if len(failures) > 1 and output_format == "full":
+        others = "the others work without them; " if has_others else ""
         print_failures(f"{len(failures)} servers could not be pinned", failures, err=True)
         again = _again(words, failures[0].server)
-        hint = escape(f"the others work without them; `{again}` tries one again, and shows where it is defined")
+        hint = escape(f"{others}`{again}` tries one again, and shows where it is defined")
         click.echo("\n".join(wrapped(hint, columns_of(err=True), indent=2)), err=True)
         found = tuple(one for one in found if one.rule not in {PIN_FAILED, COMMAND_NOT_APPROVED})
     if found:

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 Entries = list[dict[str, Any]]
 
 _DEFAULT = ("agents", "tools", "tokens")
-_LEAVE_OUT = "to leave tools out: `exclude_tools` of their server; docs/workspace.md, *Leave tools out*, has all ways"
+_LEAVE_OUT = (
+    "to leave tools out: `exclude_tools` of their server, or what its client calls it, such as `disabled_tools` of "
+    "Codex; docs/workspace.md, *Leave tools out*, has all ways"
+)
 
 
 @click.command
