@@ -66,7 +66,7 @@ def _agent(agent: Agent, build: Build, prices: _Prices, numbers: dict[ToolId, in
         proxy=registry.searches,
         switchable=switchable and not registry.bound,
         skills=bool(registry.skills),
-        reads_results=has_tools and not registry.bound and results.store_memory_bytes + results.store_disk_bytes > 0,
+        reads_results=has_tools and registry.searches and results.store_memory_bytes + results.store_disk_bytes > 0,
     )
     names = aliases_in(registry, build.scoped.tools, style_of(build.settings))
     priced = sorted(

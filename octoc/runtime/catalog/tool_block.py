@@ -27,7 +27,7 @@ def tool_block(session: SessionState, form: ToolForm) -> list[dict[str, Any]]:
     scope = session.tools.scope
     own = own_tools(session, form)
     # A block that had no `read_result` from the start keeps its beginning: the tool joins at the end.
-    late = [one for one in own if session.tools.registry.bound and one.name == READ_RESULT]
+    late = [one for one in own if not session.tools.registry.searches and one.name == READ_RESULT]
     block = [copied(one.tool) for one in own if one not in late]
     if form.native and form.format == "openai-responses":
         block = [_client_search(tool) if tool["name"] == FIND_TOOLS else tool for tool in block]
@@ -99,7 +99,8 @@ def own_tools(session: SessionState, form: ToolForm) -> tuple[RenderedTool, ...]
         proxy=tools.registry.searches,
         switchable=bool(tools.switchable) and not bound,  # a capability would bring nothing that is not shown
         skills=bool(available_skills(session)),
-        reads_results=session.has_stored if bound else reads_results(session),
+        # A model without a search may never need it, and its tools can cost less than this one.
+        reads_results=reads_results(session) if tools.registry.searches else session.has_stored,
     )
 
 

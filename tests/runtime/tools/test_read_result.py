@@ -247,15 +247,29 @@ def test_a_text_part_is_not_read_by_pointer(session: Session) -> None:
         (ResultSettings(profile="octopus"), False),
     ],
 )
-def test_the_tool_is_there_from_the_start_or_never(fleet: Fleet, results: ResultSettings, shown: bool) -> None:
-    """In profile `octoc` `read_result` stands in the block before anything was cut, so that a cut changes no byte."""
+def test_the_tool_joins_at_the_end_after_a_cut_or_never(fleet: Fleet, results: ResultSettings, shown: bool) -> None:
+    """An agent with its tools bound pays for `read_result` once something was cut, and only in profile `octoc`."""
     fleet.settings = Settings(results=attrs.evolve(results, max_chars=600))
     fleet.server("s", {"long": _long})
     fleet.agent(direct=(0,))
     session = fleet.open().session()
-    before = json.dumps(session.tools())
-    assert ("read_result" in [tool["name"] for tool in session.tools()]) is shown
+    before = session.tools()
+    assert [tool["name"] for tool in before] == ["s__long"]
     _call(session, "s__long")
+    after = session.tools()
+    assert after[:1] == before
+    assert [tool["name"] for tool in after[1:]] == ["read_result"] * shown
+
+
+def test_an_agent_that_searches_has_the_tool_from_the_start(fleet: Fleet) -> None:
+    """A cut then changes no byte of its block, which a provider may have cached."""
+    fleet.settings = Settings(results=ResultSettings(max_chars=600))
+    fleet.server("s", {"long": _long})
+    fleet.agent(proxy=True)
+    session = fleet.open().session()
+    before = json.dumps(session.tools())
+    assert "read_result" in [tool["name"] for tool in session.tools()]
+    _call(session, "call_mcp_tool", tool_name="s__long", arguments={})
     assert json.dumps(session.tools()) == before
 
 
