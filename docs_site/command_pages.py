@@ -56,7 +56,7 @@ def _sections(command: click.Command, context: click.Context, level: int) -> Ite
         yield f"{_paragraph(paragraph)}\n"
     options = [one for one in command.get_params(context) if isinstance(one, click.Option)]
     rows = [record for one in options if (record := one.get_help_record(context)) is not None]
-    yield table(("option", "what it does"), [(f"`{flag}`".replace("|", "\\|"), plain(line)) for flag, line in rows])
+    yield table(("option", "what it does"), [(f"`{flag}`", plain(line)) for flag, line in rows])
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
             below = command.get_command(context, name)

@@ -11,7 +11,7 @@ import attrs
 ROOT = Path(__file__).resolve().parent.parent
 """The checkout."""
 _CODE = re.compile(r"(`+[^`]*`+)")
-_SIGNS = re.compile(r"([\\*_\[\]<>|])")
+_SIGNS = re.compile(r"([\\*_\[\]>|])")
 
 
 @attrs.frozen
@@ -29,8 +29,9 @@ class Page:
 
 def plain(text: str) -> str:
     """Return a text as Markdown that shows it as it is, except that words in backticks are code."""
+    # Python-Markdown has no `\<`, and shows a backslash in code as it is, in a table too.
     parts = _CODE.split(" ".join(text.split()))
-    return "".join(part.replace("|", "\\|") if at % 2 else _SIGNS.sub(r"\\\1", part) for at, part in enumerate(parts))
+    return "".join(part if at % 2 else _SIGNS.sub(r"\\\1", part).replace("<", "&lt;") for at, part in enumerate(parts))
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

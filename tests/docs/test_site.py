@@ -13,7 +13,7 @@ import pytest
 
 from docs_site.__main__ import write
 from docs_site.navigation import expanded, mistakes
-from docs_site.page import ROOT
+from docs_site.page import ROOT, plain
 from docs_site.project_pages import with_site_links
 from docs_site.python_pages import FACES as DESCRIBED
 from octoc.cli.commands import SUMMARIES
@@ -54,6 +54,12 @@ def test_each_command_has_a_page_with_its_options(pages: Mapping[str, str]) -> N
             flag for one in commands for param in one.params if param.param_type_name == "option" for flag in param.opts
         ]
         assert [flag for flag in (*options, "-h, --help") if flag not in page] == []
+
+
+def test_no_backslash_is_seen_where_markdown_takes_none(pages: Mapping[str, str]) -> None:
+    """In code a backslash would be shown, and so would one before `<`."""
+    assert plain("a|b *c* `x|y_z` 0<=x<=9 dist/<name>") == r"a\|b \*c\* `x|y_z` 0&lt;=x&lt;=9 dist/&lt;name\>"
+    assert "| `--transport [stdio|http]` |" in pages["reference/commands/serve.md"]
 
 
 def test_each_setting_is_on_the_page(pages: Mapping[str, str]) -> None:
