@@ -6,8 +6,16 @@ const keepWhole = () => document.querySelectorAll(".md-typeset :not(pre) > code"
   if (one.textContent.length <= 24 && !/\s/.test(one.textContent)) one.classList.add("whole");
 });
 
+// The theme draws search results in a shadow root, with the way to each page at a contrast of 3.4 to 1.
+const results = new CSSStyleSheet();
+results.replaceSync("menu { color: rgb(var(--color-foreground) / 0.7) !important; }");
+const darkenResults = () => {
+  for (const one of document.body.children) if (one.shadowRoot) one.shadowRoot.adoptedStyleSheets = [results];
+};
+
 document.addEventListener("DOMContentLoaded", () => {
+  const improve = () => { reach(); darkenResults(); };
   keepWhole();
-  reach();
-  new MutationObserver(reach).observe(document.body, { childList: true, subtree: true });
+  improve();
+  new MutationObserver(improve).observe(document.body, { childList: true, subtree: true });
 });
