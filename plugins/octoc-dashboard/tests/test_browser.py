@@ -33,6 +33,18 @@ return [...document.querySelectorAll("body *:not(.skip, thead, thead *)")]
   .filter((one) => one.getClientRects().length && one.getBoundingClientRect().right > width)
   .map((one) => `${one.tagName} ${one.className.baseVal ?? one.className}`);
 """
+LABELS_THAT_DO_NOT_WRAP = """
+return [...document.querySelectorAll("[data-column]")]
+  .filter((one) => getComputedStyle(one, "::before").whiteSpace !== "normal")
+  .map((one) => one.dataset.column);
+"""
+GAP_AFTER_A_LONG_NAME = """
+const name = document.querySelector(".tool");
+name.textContent = "a".repeat(300);
+const text = document.createRange();
+text.selectNodeContents(name);
+return name.parentElement.querySelector(arguments[0]).getBoundingClientRect().left - text.getBoundingClientRect().right;
+"""
 MESSAGE = "will it rain tomorrow"
 
 
@@ -182,6 +194,15 @@ def test_a_narrow_screen_needs_no_sideways_scroll(
             shoot(browser, f"{scheme}-{width}")
         assert browser.run("return getComputedStyle(document.body).backgroundColor") == expected
     assert browser.console() == []
+
+
+def test_long_names_and_labels_keep_clear_of_what_follows(browser: Any, base: str) -> None:
+    """A label beside its figure wraps, and the name of a tool ends before the words after it."""
+    browser.open(f"{base}/")
+    assert browser.run(GAP_AFTER_A_LONG_NAME, ".how") >= 8
+    browser.emulate(390)
+    assert browser.run(LABELS_THAT_DO_NOT_WRAP) == []
+    assert browser.run(GAP_AFTER_A_LONG_NAME, ".tokens") >= 8
 
 
 def test_the_picture_is_told_in_words_too(browser: Any, base: str, element: Callable[..., str]) -> None:
