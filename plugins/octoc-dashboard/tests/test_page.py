@@ -286,13 +286,14 @@ def _with_active(visitor: Visitor, capability: str) -> str:
 
 
 def test_servers_are_shown_with_their_state(serve: Serve, call: Call, tmp_path: Path) -> None:
-    """A server that runs, one that failed too often, one without its variable and one without tools differ."""
+    """Servers that run, fail, lack a variable, have no tools, or were never connected differ."""
     workspace = WorkspaceBuilder(tmp_path / "states", runtime={"breaker_failures": 1, "breaker_seconds": 600})
     workspace.settings("servers", notes={"builtin": "notes"})
     workspace.server("plain", sys.executable, "-I", "-S", FAULTY_STDIO, "none").snapshot("plain", ["echo"])
     workspace.server("gone", "no-such-program-of-octoc").snapshot("gone", ["lost"])
     workspace.server("keyed", sys.executable, env={"K": "${OCTOC_TEST_KEY}"}).snapshot("keyed", ["open"])
     workspace.server("calm", sys.executable).snapshot("calm", ["rest"])
+    workspace.server("unseen", "no-such-program-of-octoc")
     assert workspace.build().bundle is not None
     gateway = serve(workspace=workspace.root)
     call(gateway.url, None, ("plain__echo", {"text": "x"}), ("gone__lost", {}))
@@ -303,6 +304,7 @@ def test_servers_are_shown_with_their_state(serve: Serve, call: Call, tmp_path: 
     assert "keyed missing variable: OCTOC_TEST_KEY 1" in servers
     assert "calm not connected; the next call connects it 1" in servers
     assert "notes no tools are bound to it 0" in servers
+    assert re.search(r"unseen .* not known", servers)
 
 
 def test_the_page_refreshes_itself_when_asked(base: str) -> None:
