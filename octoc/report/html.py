@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from octoc.routing.fixtures import NOTHING
 from octoc.tokens import AT_THE_START, start_title
 
 _TEMPLATES = Path(__file__).parent / "templates"
+_IN_BACKTICKS = re.compile("`([^`]+)`")
 _CLASSES = {DIRECT: "direct", DEFERRED: "deferred", ACTIVE: "active", HOST: "host"}
 
 
@@ -152,6 +154,13 @@ def capability_users(graph: ToolGraph) -> list[tuple[GraphCapability, int]]:
     return sorted(found, key=lambda pair: (-pair[1], pair[0].name))
 
 
+def with_code(text: str) -> markupsafe.Markup:
+    """Return a text as HTML in which the words that stand in backticks are code."""
+    parts = _IN_BACKTICKS.split(safe(text))
+    code = markupsafe.Markup("<code>{}</code>")
+    return markupsafe.Markup("").join(code.format(part) if at % 2 else part for at, part in enumerate(parts))
+
+
 def _environment() -> Environment:
     made = Environment(
         loader=FileSystemLoader(_TEMPLATES),
@@ -167,6 +176,7 @@ def _environment() -> Environment:
         "percent": percent,
         "share_cells": share_cells,
         "place": words.place,
+        "with_code": with_code,
     }
     made.filters.update(filters)
     made.globals["labelled"] = labelled
