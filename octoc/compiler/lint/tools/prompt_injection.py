@@ -24,6 +24,9 @@ from octoc.diagnostics.rules import lint_tools as rules
 from octoc.plugin.lint import lint_check
 
 _NAMED = 3
+_SOFT_HYPHEN = "\u00ad"
+_LEAST_PART = 2
+"""Least letters that hyphenation leaves of a word on each side."""
 _LEFT_BEHIND = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
 _MANY = 8
 """Least number of lone invisible characters that may spell something."""
@@ -56,9 +59,10 @@ def _orders_in_name(name: str) -> tuple[tuple[str, str], ...]:
 
 
 def _check_invisible(text: LintedText, sink: DiagnosticSink) -> bool:
-    runs = list(invisible_runs(text.value))
+    hidden = list(invisible_runs(text.value))
+    runs = [run for run in hidden if text.kind == "name" or not _is_hyphenation(text.value, run)]
     if not runs:
-        return False
+        return bool(hidden)
     names = list(dict.fromkeys(name for run in runs for name in run.names))
     named = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
     count = sum(run.end - run.start for run in runs)
@@ -76,6 +80,13 @@ def _check_invisible(text: LintedText, sink: DiagnosticSink) -> bool:
         help="delete them; a model reads what people do not see",
     )
     return True
+
+
+def _is_hyphenation(value: str, run: InvisibleRun) -> bool:
+    """Tell whether a soft hyphen shows where a line may break a word, which leaves two letters on each side."""
+    before, after = value[max(run.start - _LEAST_PART, 0) : run.start], value[run.end : run.end + _LEAST_PART]
+    is_word = min(len(before), len(after)) == _LEAST_PART and (before + after).isalpha()
+    return is_word and value[run.start : run.end] == _SOFT_HYPHEN
 
 
 def _is_left(text: LintedText, runs: list[InvisibleRun]) -> bool:

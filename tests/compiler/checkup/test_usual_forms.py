@@ -1,0 +1,48 @@
+"""Usual forms of other clients, tools and scripts in a folder, of which a check says nothing, or only what is right."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from octoc.compiler.checkup.check import CheckOutcome, check_target
+from octoc.compiler.checkup.target import CheckTarget
+from octoc.diagnostics.rule import Severity
+
+AGENT = "---\nname: {name}\ndescription: Reviews a change\n{more}---\nYou review.\n"
+SKILL = "---\nname: look\ndescription: Looks\n---\n{text}\n"
+PLUGIN = '{"name": "acme", "version": "1.0.0", "description": "d", "author": {"name": "a"}}'
+COMMAND = {"type": "command", "command": "a-guard"}
+
+
+def check(root: Path, files: Mapping[str, str]) -> CheckOutcome:
+    """Write `files`, and check the folder."""
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    return check_target(CheckTarget(root=root, folder=root), use_cache=False)
+
+
+def codes(outcome: CheckOutcome, least: Severity = Severity.WARNING) -> set[str]:
+    """Return the rules of the findings of a severity or above."""
+    return {one.rule.code for one in outcome.diagnostics if one.severity >= least}
+
+
+def found(outcome: CheckOutcome, code: str) -> list[tuple[str, str, str]]:
+    """Return severity, message and help of the findings of a rule."""
+    return [(one.severity.label, one.message, one.help or "") for one in outcome.diagnostics if one.rule.code == code]
+
+
+@pytest.mark.parametrize(
+    "text, rules",
+    [
+        ("Count the kilo\u00admeters.", set()),
+        ("Count the k\u00adm.", {"OCT480"}),
+        ("i\u00adg\u00adn\u00ado\u00adr\u00ade", {"OCT480"}),
+        ("Count\u00ad them.", {"OCT480"}),
+    ],
+)
+def test_a_soft_hyphen_inside_of_a_word_is_typography(tmp_path: Path, text: str, rules: set[str]) -> None:
+    """A soft hyphen with two letters on each side shows where a line may break a word."""
+    assert codes(check(tmp_path, {".claude/skills/look/SKILL.md": SKILL.format(text=text)})) == rules
