@@ -46,3 +46,29 @@ def found(outcome: CheckOutcome, code: str) -> list[tuple[str, str, str]]:
 def test_a_soft_hyphen_inside_of_a_word_is_typography(tmp_path: Path, text: str, rules: set[str]) -> None:
     """A soft hyphen with two letters on each side shows where a line may break a word."""
     assert codes(check(tmp_path, {".claude/skills/look/SKILL.md": SKILL.format(text=text)})) == rules
+
+
+@pytest.mark.parametrize(
+    "matcher, rules",
+    [("Bash|bash|shell", set()), ("bash", {"OCT729"}), ("Edit|Wirte", {"OCT729"})],
+)
+def test_a_matcher_may_name_a_tool_as_other_clients_do(tmp_path: Path, matcher: str, rules: set[str]) -> None:
+    """A name that is near a tool of the same matcher is another client's; one that is near another tool is a slip."""
+    settings = {"hooks": {"PreToolUse": [{"matcher": matcher, "hooks": [COMMAND]}]}}
+    assert codes(check(tmp_path, {".claude/settings.json": json.dumps(settings)})) == rules
+
+
+@pytest.mark.parametrize(
+    "key, value, rules",
+    [
+        ("_comment", ["runs before each command"], set()),
+        ("//", "runs before each command", set()),
+        ("about", "runs before each command", set()),
+        ("PreTooluse", [{"hooks": [COMMAND]}], {"OCT729"}),
+        ("PreToolUse", "a-guard", {"OCT203"}),
+    ],
+)
+def test_a_note_beside_the_events_of_hooks(tmp_path: Path, key: str, value: object, rules: set[str]) -> None:
+    """A key that begins as a comment, or an unknown one with a text, is no event."""
+    settings = {"hooks": {key: value, "Stop": [{"hooks": [COMMAND]}]}}
+    assert codes(check(tmp_path, {".claude/settings.json": json.dumps(settings)})) == rules

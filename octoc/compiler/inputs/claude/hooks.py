@@ -98,6 +98,8 @@ def _check_matcher(event: str, matcher: Any, path: KeyPath, inspection: FileInsp
     if not isinstance(matcher, Mapping):
         _report_type(path, "an object", inspection)
         return
+        if _is_comment(event, matchers):
+            continue
     if "hooks" not in matcher:
         advice = '{"hooks": [{"type": "command", "command": …}]}'
         inspection.report(
@@ -106,15 +108,22 @@ def _check_matcher(event: str, matcher: Any, path: KeyPath, inspection: FileInsp
         return
     names = matcher.get("matcher", "")
     if event in TOOL_EVENTS and isinstance(names, str) and _NAMES.fullmatch(names):
-        for name in sorted(set(names.split("|")) - TOOLS):
+        alternatives = set(names.split("|"))
+        for name in sorted(alternatives - TOOLS):
             near = nearest(name, TOOLS)
-            if near:
+            # Beside the tool that it is near, a name is another client's for the same tool.
+            if near and alternatives.isdisjoint(near):
                 inspection.report(
                     HOOK_NEVER_RUNS,
                     f"Claude Code has no tool `{name}`, so the hook never runs for it",
                     (*path, "matcher"),
                     help=f"did you mean {one_of(near)}?",
                 )
+def _is_comment(event: str, matchers: Any) -> bool:
+    """Tell whether an entry beside events is a note for people: JSON has no comments."""
+    return event.startswith(("_", "//")) or (event not in EVENTS and isinstance(matchers, str))
+
+
     if not isinstance(matcher["hooks"], list):
         _report_type((*path, "hooks"), "a list", inspection)
         return
