@@ -72,3 +72,23 @@ def test_a_note_beside_the_events_of_hooks(tmp_path: Path, key: str, value: obje
     """A key that begins as a comment, or an unknown one with a text, is no event."""
     settings = {"hooks": {key: value, "Stop": [{"hooks": [COMMAND]}]}}
     assert codes(check(tmp_path, {".claude/settings.json": json.dumps(settings)})) == rules
+
+
+@pytest.mark.parametrize(
+    "events, manifest, rules",
+    [
+        (["afterFileEdit", "stop"], None, set()),
+        (["stop"], "./hooks/hooks.json", set()),
+        (["stop"], None, {"OCT729"}),
+        (["afterFileEdit", "Stop"], None, {"OCT729"}),
+    ],
+)
+def test_hooks_of_a_plugin_for_cursor(tmp_path: Path, events: list[str], manifest: str | None, rules: set[str]) -> None:
+    """A plugin's file of hooks with Cursor's events alone is Cursor's; `stop` alone if Cursor's manifest names it."""
+    files = {
+        ".claude-plugin/plugin.json": PLUGIN,
+        "hooks/hooks.json": json.dumps({"hooks": {event: [{"hooks": [COMMAND]}] for event in events}}),
+    }
+    if manifest:
+        files[".cursor-plugin/plugin.json"] = json.dumps({"name": "acme", "hooks": manifest})
+    assert codes(check(tmp_path, files)) == rules

@@ -10,9 +10,18 @@ from typing import Any
 from octoc.compiler.check.inspection import FileInspection
 from octoc.compiler.fixes.edits import renamed
 from octoc.compiler.inputs.claude.paths import elsewhere, is_missing, scope_of, script_of, values_of
-from octoc.compiler.inputs.claude.plugin import CLAUDE_HOOKS, CLAUDE_PLUGIN, PLUGIN_FILE, UNREAD_HOOKS_FILE
+from octoc.compiler.inputs.claude.plugin import (
+    CLAUDE_HOOKS,
+    CLAUDE_PLUGIN,
+    CURSOR_EVENTS,
+    CURSOR_ONLY_EVENTS,
+    HOOKS_FILE,
+    PLUGIN_FILE,
+    UNREAD_HOOKS_FILE,
+)
 from octoc.compiler.inputs.claude.settings import CLAUDE_SETTINGS, SETTINGS_FILE
 from octoc.compiler.inputs.claude.tools import EVENTS, HOOK_FIELDS, TOOL_EVENTS, TOOLS, VERSION, nearest
+from octoc.compiler.inputs.settings.plugins import CURSOR_PLUGIN_FILE
 from octoc.compiler.model.documents import FoundFile
 from octoc.diagnostics.model import KeyPath, Place
 from octoc.diagnostics.rules.check import MISSING_KEY, UNEXPECTED_VALUE, WRONG_TYPE
@@ -43,7 +52,19 @@ def is_of_other_client(values: Mapping[str, Any], inspection: FileInspection) ->
     is_plugin = (_plugin_of(inspection) / PLUGIN_FILE).is_file()
     # Without a manifest, another program may merge events that stand at the root into its own file.
     is_whole = "hooks" in values and "CLAUDE_PLUGIN_ROOT" in str(values)
-    return "version" in values or not (is_plugin or is_whole)
+    return "version" in values or not (is_plugin or is_whole) or _is_of_cursor(values, _plugin_of(inspection))
+
+
+def _is_of_cursor(values: Mapping[str, Any], folder: Path) -> bool:
+    """Tell whether a plugin's file of hooks has events of Cursor alone.
+
+    Events such as `stop` may be slips of Claude Code's, unless Cursor's manifest names the file.
+    """
+    hooks = values.get("hooks")
+    if not isinstance(hooks, Mapping) or not hooks or not hooks.keys() <= CURSOR_EVENTS | CURSOR_ONLY_EVENTS:
+        return False
+    named = values_of(folder / CURSOR_PLUGIN_FILE).get("hooks")
+    return not CURSOR_ONLY_EVENTS.isdisjoint(hooks) or HOOKS_FILE in str(named)
 
 
 def _report_unread(values: Mapping[str, Any], inspection: FileInspection) -> None:
@@ -77,6 +98,8 @@ def check_hooks(hooks: Mapping[str, Any], path: KeyPath, inspection: FileInspect
     """
     for event, matchers in hooks.items():
         here = (*path, event)
+        if _is_comment(event, matchers):
+            continue
         if event not in EVENTS:
             near = nearest(event, EVENTS)
             inspection.report(
@@ -94,12 +117,15 @@ def check_hooks(hooks: Mapping[str, Any], path: KeyPath, inspection: FileInspect
                 _check_matcher(event, matcher, (*here, index), inspection, folder)
 
 
+def _is_comment(event: str, matchers: Any) -> bool:
+    """Tell whether an entry beside events is a note for people: JSON has no comments."""
+    return event.startswith(("_", "//")) or (event not in EVENTS and isinstance(matchers, str))
+
+
 def _check_matcher(event: str, matcher: Any, path: KeyPath, inspection: FileInspection, folder: Path | None) -> None:
     if not isinstance(matcher, Mapping):
         _report_type(path, "an object", inspection)
         return
-        if _is_comment(event, matchers):
-            continue
     if "hooks" not in matcher:
         advice = '{"hooks": [{"type": "command", "command": …}]}'
         inspection.report(
@@ -119,11 +145,6 @@ def _check_matcher(event: str, matcher: Any, path: KeyPath, inspection: FileInsp
                     (*path, "matcher"),
                     help=f"did you mean {one_of(near)}?",
                 )
-def _is_comment(event: str, matchers: Any) -> bool:
-    """Tell whether an entry beside events is a note for people: JSON has no comments."""
-    return event.startswith(("_", "//")) or (event not in EVENTS and isinstance(matchers, str))
-
-
     if not isinstance(matcher["hooks"], list):
         _report_type((*path, "hooks"), "a list", inspection)
         return

@@ -15,6 +15,17 @@ OPTION_VARIABLE = "CLAUDE_PLUGIN_OPTION_"
 HOOKS_FILE = "hooks/hooks.json"
 UNREAD_HOOKS_FILE = ".claude/hooks.json"
 """Where projects expect Claude Code to look for hooks, which stand in its settings (hooks reference, 2.1.240)."""
+CURSOR_EVENTS = frozenset({
+    "postToolUse", "postToolUseFailure", "preCompact", "preToolUse", "sessionEnd", "sessionStart", "stop",
+    "subagentStart", "subagentStop",
+})  # fmt: skip
+"""Events of Cursor's hooks whose names differ from Claude Code's by a capital (Cursor, hooks reference, 2026-11)."""
+CURSOR_ONLY_EVENTS = frozenset({
+    "afterAgentResponse", "afterAgentThought", "afterFileEdit", "afterMCPExecution", "afterShellExecution",
+    "afterTabFileEdit", "beforeMCPExecution", "beforeReadFile", "beforeShellExecution", "beforeSubmitPrompt",
+    "beforeTabFileRead",
+})  # fmt: skip
+"""Events of Cursor's hooks that Claude Code has under no such name."""
 _FOLDERS = (".claude", ".claude-plugin")
 
 

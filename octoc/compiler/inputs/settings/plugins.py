@@ -11,12 +11,13 @@ import attrs
 from octoc.compiler.inputs.agents.clients import TEXT, object_schema
 from octoc.compiler.inputs.settings.clients import SettingsDialect
 
+CURSOR_PLUGIN_FILE = ".cursor-plugin/plugin.json"
 _PARTS = ("rules", "skills", "agents", "commands", "hooks", "mcpServers")
 
 CURSOR_PLUGIN = SettingsDialect(
     name="cursor-plugin",
     client="Cursor",
-    patterns=(".cursor-plugin/plugin.json",),
+    patterns=(CURSOR_PLUGIN_FILE,),
     files=tuple(path for part in _PARTS for path in ((part,), (part, "*"))),
 )
 CODEX_PLUGIN = attrs.evolve(CURSOR_PLUGIN, name="codex-plugin", client="Codex", patterns=(".codex-plugin/plugin.json",))
