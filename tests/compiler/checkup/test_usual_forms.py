@@ -92,3 +92,21 @@ def test_hooks_of_a_plugin_for_cursor(tmp_path: Path, events: list[str], manifes
     if manifest:
         files[".cursor-plugin/plugin.json"] = json.dumps({"name": "acme", "hooks": manifest})
     assert codes(check(tmp_path, files)) == rules
+
+
+@pytest.mark.parametrize(
+    "folder, name, rules",
+    [
+        ("dot_claude", "executable_run.sh.tmpl", set()),
+        ("dot_claude", "private_readonly_run.sh", set()),
+        ("dot_claude", "executable_start.sh", {"OCT731"}),
+        ("kit", "executable_run.sh", {"OCT731"}),
+    ],
+)
+def test_chezmoi_gives_files_other_names(tmp_path: Path, folder: str, name: str, rules: set[str]) -> None:
+    """In a folder of chezmoi, a skill's text links to the names that files have once chezmoi has written them."""
+    files = {
+        f"{folder}/skills/look/SKILL.md": SKILL.format(text="Run [this](scripts/run.sh)."),
+        f"{folder}/skills/look/scripts/{name}": "true\n",
+    }
+    assert codes(check(tmp_path, files)) == rules

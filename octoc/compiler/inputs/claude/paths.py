@@ -11,6 +11,7 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from octoc.compiler.inputs.chezmoi import has_target
 from octoc.compiler.inputs.claude.settings import LOCAL_SETTINGS_FILE, SETTINGS_FILE
 from octoc.gitignore import is_ignored, parse_gitignore
 
@@ -65,9 +66,11 @@ def scope_of(path: Path) -> str:
 def is_missing(folder: Path, path: str) -> bool:
     """Tell whether `path` names a file or folder below `folder` that must be there and is not.
 
-    What lies in a submodule of git is there once git has fetched it.
+    What lies in a submodule of git is there once git has fetched it, and chezmoi writes files under other names.
     """
     if _WILD.search(path) or "\0" in path or is_made(path) or os.path.lexists(folder / path):
+        return False
+    if has_target(folder, path):
         return False
     return not any(is_link_text(above) for above in (folder / path).parents if folder in above.parents) and not any(
         submodule_of(folder / path, above) for above in (folder, *folder.parents)
