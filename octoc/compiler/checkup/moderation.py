@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 
 import attrs
 
+from octoc.compiler.discover.broken_links import OUTSIDE
 from octoc.compiler.inputs.agents.claude import CLAUDE
 from octoc.compiler.inputs.mcp.gemini import EXTENSION_FILE
 from octoc.compiler.inputs.skill import SKILL_FILE, skill_client
@@ -66,6 +67,8 @@ def _is_key_of_octomind(one: Diagnostic, file: str) -> bool:
 
 
 _INFORMATION: Mapping[Rule, _Test] = {
+    # Only the owner's machine has what lies outside of the repository.
+    read.BROKEN_LINK: lambda one, _: one.subject == OUTSIDE,
     # The owner's own checkout has the content.
     read.UNREADABLE: lambda one, _: OF_GIT_LFS in one.message,
     read.YAML_SYNTAX: lambda one, _: LIKE_A_TEMPLATE in one.notes,

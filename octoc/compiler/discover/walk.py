@@ -10,11 +10,9 @@ from pathlib import Path
 
 import attrs
 
-from octoc.compiler.inputs.claude.paths import is_made, submodule_of, values_of
-from octoc.compiler.inputs.published import SKILLS_LOCK
+from octoc.compiler.discover.broken_links import report_broken_link
 from octoc.compiler.read.text import why
 from octoc.diagnostics.model import DiagnosticSink, Place
-from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import read as rules
 
 _SKIPPED = frozenset({".DS_Store", ".git", "Thumbs.db", "desktop.ini"})
@@ -155,25 +153,8 @@ def _report_link(
     if not is_link:
         sink.report(rules.UNREADABLE, f"`{display}` cannot be read: {why(error)}", at=place)
         return
-    target = os.readlink(path)  # noqa: PTH115  # the text of the link, as it stands
     if isinstance(error, FileNotFoundError):
-        message = f"`{display}` is a link to `{target}`, which is not there"
-        submodule = submodule_of(Path(os.path.realpath(path.parent), target), Path(root.real))
-        locked = values_of(Path(root.real) / SKILLS_LOCK.patterns[0]).get("skills")
-        is_installed = is_made(target) or (isinstance(locked, dict) and path.name in locked)
-        sink.report(
-            rules.BROKEN_LINK,
-            message,
-            at=place,
-            help=f"run `git submodule update --init {submodule}`"
-            if submodule
-            else "install the project's packages"
-            if is_made(target)
-            else "point it to something that is there, or delete it",
-            # Programs install packages and the skills that a lock lists, and git the submodules.
-            severity=Severity.INFO if submodule or is_installed else None,
-            subject="made" if is_made(target) else "",
-        )
+        report_broken_link(path, display, Path(root.real), sink)
     elif error.errno == errno.ELOOP:
         sink.report(
             rules.LINK_LOOP, f"`{display}` is a link that leads back to itself", at=place, help="delete the link"

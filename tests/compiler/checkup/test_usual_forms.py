@@ -110,3 +110,23 @@ def test_chezmoi_gives_files_other_names(tmp_path: Path, folder: str, name: str,
         f"{folder}/skills/look/scripts/{name}": "true\n",
     }
     assert codes(check(tmp_path, files)) == rules
+
+
+@pytest.mark.parametrize(
+    "target, severity, shown",
+    [
+        ("../../../shared/skills/scan", "info", "../../../shared/skills/scan"),
+        ("/home/ada/.agents/skills/scan", "info", "/home/ada/.agents/skills/scan"),
+        ("/Users/ada/.agents/skills/scan", "info", "/Users/ada/.agents/skills/scan"),
+        ("../../kit/scan", "warning", "../../kit/scan"),
+        ("/opt/kit/scan", "warning", "/opt/kit/scan"),
+        ("/var/folders/q7/x1_c93kd82hf7aa0000gn/T/kit-Zr9TbW/scan", "warning", "below `/var/folders`"),
+    ],
+)
+def test_a_link_out_of_the_repository(tmp_path: Path, target: str, severity: str, shown: str) -> None:
+    """Only the owner's machine has what lies outside of the repository; no machine keeps temporary files."""
+    (tmp_path / ".claude/skills").mkdir(parents=True)
+    (tmp_path / ".claude/skills/scan").symlink_to(target)
+    ((label, message, _),) = found(check(tmp_path, {".mcp.json": '{"mcpServers": {}}'}), "OCT122")
+    assert label == severity
+    assert shown in message
