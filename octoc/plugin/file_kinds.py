@@ -132,6 +132,7 @@ class Dialect:
         holds_secrets: the file is the client's place for secrets, outside of version control.
         unread: those of `patterns` at which the client does not read a file by itself -> the file that it reads: one of
             the project, or, with `~`, one of the user into which people copy it.
+        unread_advice: what else people can do with a file that the client does not read.
         reads_comments: the client reads JSON with comments and trailing commas.
         infers_transport: the client takes a server with a `url` and without a `type`.
         url_advice: what to write instead of a `url`, where the client starts commands alone.
@@ -195,6 +196,7 @@ class Dialect:
     adds_to_others: bool = False
     holds_secrets: bool = False
     unread: Mapping[str, str] = attrs.field(factory=dict, hash=False)
+    unread_advice: str = ""
     reads_comments: bool = False
     infers_transport: bool = False
     url_advice: str = ""

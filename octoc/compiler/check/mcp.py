@@ -164,6 +164,7 @@ def _report_place(key: str, instead: str, inspection: FileInspection) -> None:
     project = Path(dialect.project_of(file.path) or file.path.parent)
     is_of_user = instead.startswith("~")
     # octoc itself reads the file where a workspace names it.
+    more = f"; {dialect.unread_advice}" if dialect.unread_advice else ""
     is_of_workspace = is_of_user and (project / WORKSPACE_FILE).is_file()
     if project == Path.home() or is_users_own(project) or is_of_workspace:
         return
@@ -174,7 +175,7 @@ def _report_place(key: str, instead: str, inspection: FileInspection) -> None:
         + (f"it reads the user's `{instead}`" if is_of_user else f"servers of a project stand in `{instead}`"),
         (key,),
         key=True,
-        help="tell people to copy its servers there"
+        help=f"tell people to copy its servers there{more}"
         if is_of_user
         else f"move it to `{instead}` in the project's folder"
         + (", or start the client with this file" if instead == MCP_FILE else ""),

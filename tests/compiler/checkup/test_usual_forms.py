@@ -130,3 +130,13 @@ def test_a_link_out_of_the_repository(tmp_path: Path, target: str, severity: str
     ((label, message, _),) = found(check(tmp_path, {".mcp.json": '{"mcpServers": {}}'}), "OCT122")
     assert label == severity
     assert shown in message
+
+
+def test_windsurf_reads_no_file_of_a_project(tmp_path: Path) -> None:
+    """The help for servers in `.windsurf/` names what Windsurf's successor reads, and its form of a variable."""
+    servers = '{"mcpServers": {"a": {"command": "/home/eve/a/a"}}}'
+    outcome = check(tmp_path, {".windsurf/mcp.json": servers})
+    ((label, message, advice),) = found(outcome, "OCT767")
+    assert (label, "`~/.codeium/windsurf/mcp_config.json`" in message) == ("warning", True)
+    assert "`.devin/mcp_config.json`" in advice
+    assert ["`${env:HOME}`" in advice for _, _, advice in found(outcome, "OCT761")] == [True]

@@ -57,6 +57,7 @@ class AcmePlugin:
         ("mcp", "/p/cline_mcp_settings.json", "cline", "/p"),
         ("mcp", "/p/.trae/mcp.json", "trae", "/p"),
         ("mcp", "/p/.windsurf/mcp_config.json", "windsurf", "/p"),
+        ("mcp", "/p/.windsurf/mcp.json", "windsurf", "/p"),
         ("mcp", "/p/.factory/mcp.json", "factory", "/p"),
         ("mcp", "/p/.qwen/settings.json", "qwen", "/p"),
         ("mcp", "/p/.tabnine/agent/settings.json", "tabnine", "/p"),

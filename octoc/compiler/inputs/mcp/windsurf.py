@@ -2,19 +2,23 @@
 
 Seen in Windsurf's documentation (Cascade, MCP; 2026): it replaces `${env:NAME}` and `${file:PATH}` in `command`,
 `args`, `env`, `serverUrl`, `url` and `headers` of the user's file. It does not read a project's file, which
-repositories have all the same. Not verified: comments, `${NAME}`.
+repositories have all the same. Devin Desktop, its successor, reads `.devin/mcp_config.json` (Devin's documentation, MCP
+configuration, 2026). Not verified: comments, `${NAME}`.
 """
 
 from octoc.plugin.file_kinds import Dialect
+
+_UNREAD = (".windsurf/mcp_config.json", ".windsurf/mcp.json")
 
 WINDSURF = Dialect(
     kind="mcp",
     name="windsurf",
     client="Windsurf",
-    patterns=(".windsurf/mcp_config.json", ".codeium/windsurf/mcp_config.json", ".codeium/mcp_config.json"),
+    patterns=(*_UNREAD, ".codeium/windsurf/mcp_config.json", ".codeium/mcp_config.json"),
     rank=25,
     is_in_project=False,
-    unread={".windsurf/mcp_config.json": "~/.codeium/windsurf/mcp_config.json"},
+    unread=dict.fromkeys(_UNREAD, "~/.codeium/windsurf/mcp_config.json"),
+    unread_advice="Devin Desktop, as Windsurf is called since June 2026, reads `.devin/mcp_config.json` of a project",
     reads_comments=True,
     infers_transport=True,
     takes_numbers=True,
