@@ -10,6 +10,7 @@ from typing import Any
 from octoc.compiler.check.auth import check_auth
 from octoc.compiler.check.fields import report_unknown_fields
 from octoc.compiler.check.inspection import FileInspection, dotted
+from octoc.compiler.check.installers import is_installed
 from octoc.compiler.check.schemas import fields
 from octoc.compiler.check.transports import check_transport
 from octoc.compiler.check.working_folder import check_working_folder
@@ -158,17 +159,22 @@ def _report_place(key: str, instead: str, inspection: FileInspection) -> None:
     """Report that the client reads the file `instead`.
 
     One of the project beside it makes this a copy, or a reserve; a user's file outside of a client's folder is there to
-    be copied.
+    be copied, and a container or a script may copy another one.
     """
     file, dialect = inspection.file, inspection.file.dialect
     project = Path(dialect.project_of(file.path) or file.path.parent)
     is_of_user = instead.startswith("~")
+    more = f"; {dialect.unread_advice}" if dialect.unread_advice else ""
     # octoc itself reads the file where a workspace names it.
     more = f"; {dialect.unread_advice}" if dialect.unread_advice else ""
     is_of_workspace = is_of_user and (project / WORKSPACE_FILE).is_file()
     if project == Path.home() or is_users_own(project) or is_of_workspace:
         return
-    is_meant = not _is_in_hidden_folder(file.path) if is_of_user else (project / instead).exists()
+    is_meant = (
+        not _is_in_hidden_folder(file.path) or is_installed(project, instead)
+        if is_of_user
+        else (project / instead).exists()
+    )
     inspection.report(
         rules.UNREAD_SERVER_FILE,
         f"{dialect.client} does not read this file by itself: "

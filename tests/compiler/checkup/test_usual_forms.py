@@ -140,3 +140,18 @@ def test_windsurf_reads_no_file_of_a_project(tmp_path: Path) -> None:
     assert (label, "`~/.codeium/windsurf/mcp_config.json`" in message) == ("warning", True)
     assert "`.devin/mcp_config.json`" in advice
     assert ["`${env:HOME}`" in advice for _, _, advice in found(outcome, "OCT761")] == [True]
+
+
+@pytest.mark.parametrize(
+    "name, text, severity",
+    [
+        (".devcontainer/devcontainer.json", '{"mounts": ["target=/root/.codeium/windsurf/mcp_config.json"]}', "info"),
+        ("scripts/set-up.sh", "jq . .windsurf/mcp_config.json > ~/.codeium/windsurf/mcp_config.json\n", "info"),
+        ("scripts/set-up.sh", "cat .windsurf/mcp_config.json\n", "warning"),
+        ("README.md", "Copy it to ~/.codeium/windsurf/mcp_config.json\n", "warning"),
+    ],
+)
+def test_a_file_that_a_script_installs_for_the_user(tmp_path: Path, name: str, text: str, severity: str) -> None:
+    """Where a container or a script puts the client's file into the user's folder, the project's file is its source."""
+    files = {".windsurf/mcp_config.json": '{"mcpServers": {"a": {"command": "a-mcp"}}}', name: text}
+    assert [one[0] for one in found(check(tmp_path, files), "OCT767")] == [severity]
