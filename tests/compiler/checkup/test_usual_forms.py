@@ -155,3 +155,10 @@ def test_a_file_that_a_script_installs_for_the_user(tmp_path: Path, name: str, t
     """Where a container or a script puts the client's file into the user's folder, the project's file is its source."""
     files = {".windsurf/mcp_config.json": '{"mcpServers": {"a": {"command": "a-mcp"}}}', name: text}
     assert [one[0] for one in found(check(tmp_path, files), "OCT767")] == [severity]
+
+
+@pytest.mark.parametrize("name, rules", [("tools/agent/mcp.json", set()), (".mcp.json", {"OCT203"})])
+def test_a_word_as_auth_is_another_client_s(tmp_path: Path, name: str, rules: set[str]) -> None:
+    """`auth` is an object where octoc reads it; in a file of an unnamed client it may be a word."""
+    server = {"type": "http", "url": "https://docs.example/mcp", "auth": "bearer"}
+    assert codes(check(tmp_path, {name: json.dumps({"mcpServers": {"docs": server}})})) == rules
