@@ -39,16 +39,20 @@ def is_private_network(host: str) -> bool:
 
 
 # A regular expression, since urllib raises for a malformed host, which is not a loopback host either.
-_REFERENCE = re.compile(r"\$\{[^{}]*\}")
+_REFERENCE = re.compile(r"\$+\{[^{}]*\}")
 _PLAIN_HTTP = re.compile(r"http://(?:[^/?#@]*@)?(?P<host>\[[^\]/]*\]|(?:\$\{[^{}]*\}|[^:/?#])*)", re.IGNORECASE)
 
 
 def plain_http_host(url: str) -> str | None:
-    """Return the host of a URL of plain http on another machine, without references; None of any other URL."""
+    """Return the host of a URL of plain http on another machine, without references; None of any other URL.
+
+    A host that references alone make is unknown. A doubled `$` is how docker compose writes one.
+    """
     plain = _PLAIN_HTTP.match(url)
     if plain is None or is_loopback(plain["host"]):
         return None
-    return _REFERENCE.sub("", plain["host"]).strip("-_.")
+    known = _REFERENCE.sub("", plain["host"]).strip("-_.")
+    return known or (None if _REFERENCE.search(plain["host"]) else "")
 
 
 def origin(url: str) -> str:

@@ -162,3 +162,18 @@ def test_a_word_as_auth_is_another_client_s(tmp_path: Path, name: str, rules: se
     """`auth` is an object where octoc reads it; in a file of an unnamed client it may be a word."""
     server = {"type": "http", "url": "https://docs.example/mcp", "auth": "bearer"}
     assert codes(check(tmp_path, {name: json.dumps({"mcpServers": {"docs": server}})})) == rules
+
+
+@pytest.mark.parametrize(
+    "host, severities",
+    [
+        ("$${STACK:-prod}-search:3000", ["info"]),
+        ("${SEARCH_HOST}:3000", []),
+        ("${HOST}.${DOMAIN}", []),
+        ("${HOST}.example.com", ["warning"]),
+    ],
+)
+def test_a_host_that_a_variable_names(tmp_path: Path, host: str, severities: list[str]) -> None:
+    """A host of variables alone is unknown; without them, one label is a service of the same private network."""
+    text = f"mcpServers:\n  search:\n    type: streamable-http\n    url: http://{host}/mcp\n"
+    assert [one[0] for one in found(check(tmp_path, {"librechat.yaml": text}), "OCT403")] == severities
