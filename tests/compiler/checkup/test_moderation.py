@@ -100,7 +100,7 @@ def test_only_a_token_is_an_error_in_a_file_that_no_client_reads(
 def test_a_file_with_values_to_fill_in_may_be_unfinished(tmp_path: Path, value: str, severity: str) -> None:
     """No client can use the servers of such a file before its owner edits it."""
     text = f'{{"mcpServers": {{"a": {{"command": "a", "args": ["{value}"]}} // more\n}}}}'
-    assert severities(tmp_path, {".agents/mcp_config.json": text}, "OCT108") == [severity]
+    assert severities(tmp_path, {".mcp.json": text}, "OCT108") == [severity]
 
 
 @pytest.mark.parametrize(

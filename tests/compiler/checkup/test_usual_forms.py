@@ -177,3 +177,9 @@ def test_a_host_that_a_variable_names(tmp_path: Path, host: str, severities: lis
     """A host of variables alone is unknown; without them, one label is a service of the same private network."""
     text = f"mcpServers:\n  search:\n    type: streamable-http\n    url: http://{host}/mcp\n"
     assert [one[0] for one in found(check(tmp_path, {"librechat.yaml": text}), "OCT403")] == severities
+
+
+def test_antigravity_takes_comments(tmp_path: Path) -> None:
+    """A comment in Antigravity's file stops nothing."""
+    text = '{"mcpServers": {"a": {"command": "a-mcp"} /* more */}} // and notes\n'
+    assert codes(check(tmp_path, {".agents/mcp_config.json": text})) == set()

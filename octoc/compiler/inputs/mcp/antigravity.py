@@ -1,8 +1,9 @@
 """Antigravity's `mcp_config.json` in a folder of agents.
 
-Seen in measurements of `agy` 1.1.26 (stbenjam/skillsaw, `antigravity-mcp-valid`, November 2026): strict JSON, or no
-session starts; a server with a wrong value is left out without a message; `serverUrl` comes before `command`, unknown
-keys are allowed. Not verified: references.
+Seen in measurements of `agy` 1.1.26 (stbenjam/skillsaw, `antigravity-mcp-valid`, November 2026): no session starts
+with a syntax error; a server with a wrong value is left out without a message; `serverUrl` comes before `command`,
+unknown keys are allowed. Comments and trailing commas since `agy` 1.1.24 (its changelog, August 2026). Not verified:
+references.
 """
 
 from octoc.compiler.inputs.mcp.convert import ServerDraft
@@ -21,6 +22,7 @@ ANTIGRAVITY = Dialect(
     client="Antigravity",
     patterns=(".agents/mcp_config.json", ".agent/mcp_config.json", "_agents/mcp_config.json", "_agent/mcp_config.json"),
     rank=28,
+    reads_comments=True,
     infers_transport=True,
     is_lenient=True,
     renames={"serverUrl": "url", "disabledTools": "exclude_tools"},
