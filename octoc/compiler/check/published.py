@@ -9,6 +9,7 @@ from typing import Any
 from octoc.compiler.check.inspection import FileInspection
 from octoc.compiler.check.skill_locks import check_skill_files
 from octoc.compiler.model.documents import kept
+from octoc.credentials.placeholders import is_placeholder
 from octoc.diagnostics.model import KeyPath
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import check as rules
@@ -62,7 +63,9 @@ def check_registry_server(values: Mapping[str, Any], inspection: FileInspection)
         if kind is not None and kind.needs == "url" and not transport.get("url"):
             message = f"`{transport['type']}` needs a `url`"
             inspection.report(rules.REFUSED_BY_REGISTRY, message, (*path, "transport"), help="add `url`")
-        if package["registryType"] == "mcpb" and not _SHA256.match(package.get("fileSha256", "")):
+        digest = package.get("fileSha256", "")
+        # What publishes the file fills in a placeholder such as `<digest>`.
+        if package["registryType"] == "mcpb" and not (_SHA256.match(digest) or is_placeholder(digest)):
             message = "a package of type `mcpb` needs `fileSha256`, 64 lower-case hexadecimal digits"
             advice = "add the SHA-256 digest of the file at `identifier`"
             # A release may write the digest.

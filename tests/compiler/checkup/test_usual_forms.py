@@ -183,3 +183,17 @@ def test_antigravity_takes_comments(tmp_path: Path) -> None:
     """A comment in Antigravity's file stops nothing."""
     text = '{"mcpServers": {"a": {"command": "a-mcp"} /* more */}} // and notes\n'
     assert codes(check(tmp_path, {".agents/mcp_config.json": text})) == set()
+
+
+@pytest.mark.parametrize("digest, rules", [("<WRITTEN_BY_CI>", set()), ("", {"OCT739"}), ("abc", {"OCT739"})])
+def test_a_digest_that_a_release_fills_in(tmp_path: Path, digest: str, rules: set[str]) -> None:
+    """The registry gets the file that a release makes of a placeholder."""
+    package = {
+        "registryType": "mcpb",
+        "identifier": "https://github.com/acme/look/releases/download/v1.0.0/look.mcpb",
+        "fileSha256": digest,
+        "transport": {"type": "stdio"},
+    }
+    schema = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
+    values = {"$schema": schema, "name": "io.github.acme/look", "version": "1.0.0", "description": "Looks"}
+    assert codes(check(tmp_path, {"server.json": json.dumps({**values, "packages": [package]})})) == rules
