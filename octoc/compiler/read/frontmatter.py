@@ -104,7 +104,7 @@ def read_front_matter(text: str, place: Place, sink: DiagnosticSink) -> FrontMat
             for found in tree.positions.duplicates
         )
         note = "programs differ in which of the two they use; octoc uses the first"
-        report_duplicates(shifted, text, place, sink, note)
+        report_duplicates(shifted, text, place, sink, note, severity_of_same=Severity.INFO)
     if not isinstance(tree.value, dict) or not tree.value:
         sink.report(
             rules.FRONT_MATTER_SYNTAX,

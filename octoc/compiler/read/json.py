@@ -82,7 +82,8 @@ def read_json(
         return None
     if decoded.twice:
         note = "programs differ in which of the two they use; octoc uses the first"
-        report_duplicates(json_positions(text).duplicates, text, place, sink, note)
+        twice = json_positions(text).duplicates
+        report_duplicates(twice, text, place, sink, note, severity_of_same=Severity.INFO)
     return sound(decoded.value, place, sink)
 
 
@@ -238,7 +239,8 @@ class _Scan:
         known = holder.children.get(name)
         if known is not None:
             first = known.key or known.value
-            self.duplicates.append(Duplicate(path=(*path, name), first=first, second=at))
+            is_same = node.anchor is None and self.text[slice(*known.value)] == self.text[slice(*node.value)]
+            self.duplicates.append(Duplicate(path=(*path, name), first=first, second=at, is_same=is_same))
             return (*path, name)
         node.key = at
         node.anchor = at

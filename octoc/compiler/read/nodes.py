@@ -38,11 +38,16 @@ class Node:
 
 @attrs.frozen(kw_only=True)
 class Duplicate:
-    """A key that one object or table has twice: its key path, and the ranges of both keys."""
+    """A key that one object or table has twice: its key path, and the ranges of both keys.
+
+    Args:
+        is_same: both have the same text or number.
+    """
 
     path: KeyPath
     first: Range
     second: Range
+    is_same: bool = False
 
 
 @attrs.frozen(kw_only=True)
@@ -88,17 +93,23 @@ def report_duplicates(
     sink: DiagnosticSink,
     note: str,
     severity: Severity | None = None,
+    severity_of_same: Severity | None = None,
 ) -> None:
-    """Report each key that is there twice, at its second place and with the first."""
+    """Report each key that is there twice, at its second place and with the first.
+
+    Args:
+        severity_of_same: the severity where both have the same value; None where it is that of the others.
+    """
     for duplicate in duplicates[:_MAX_DUPLICATES]:
+        is_harmless = duplicate.is_same and severity_of_same is not None
         sink.report(
             rules.DUPLICATE_KEY,
-            f"key `{duplicate.path[-1]}` is there twice",
+            f"key `{duplicate.path[-1]}` is there twice{', with the same value' if is_harmless else ''}",
             at=span_of(text, place.file, duplicate.second),
             related={"it is here first": attrs.evolve(place, path=duplicate.path).key()},
-            notes=(note,),
-            help="delete or rename one of them",
-            severity=severity,
+            notes=() if is_harmless else (note,),
+            help="delete one of them" if is_harmless else "delete or rename one of them",
+            severity=severity_of_same if is_harmless else severity,
         )
     if len(duplicates) > _MAX_DUPLICATES:
         more = len(duplicates) - _MAX_DUPLICATES

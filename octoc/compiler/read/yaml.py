@@ -246,7 +246,8 @@ class _Builder:
         path = (*frame.path, key)
         if key in frame.holder:
             first = frame.node.children[key].key or (0, 0)
-            self.duplicates.append(Duplicate(path=path, first=first, second=key_node.value))
+            is_same = not isinstance(value, (dict, list)) and frame.holder[key] == value
+            self.duplicates.append(Duplicate(path=path, first=first, second=key_node.value, is_same=is_same))
             return path
         frame.holder[key] = value
         frame.node.children[key] = node

@@ -197,3 +197,18 @@ def test_a_digest_that_a_release_fills_in(tmp_path: Path, digest: str, rules: se
     schema = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
     values = {"$schema": schema, "name": "io.github.acme/look", "version": "1.0.0", "description": "Looks"}
     assert codes(check(tmp_path, {"server.json": json.dumps({**values, "packages": [package]})})) == rules
+
+
+@pytest.mark.parametrize(
+    "path, text, severity",
+    [
+        (".claude/agents/speed.md", AGENT.format(name="speed", more="color: red\nmodel: opus\ncolor: red\n"), "info"),
+        (".claude/agents/speed.md", AGENT.format(name="speed", more="color: red\ncolor: blue\n"), "warning"),
+        (".mcp.json", '{"mcpServers": {"a": {"command": "a", "timeout": 5000, "timeout": 5000}}}', "info"),
+        (".mcp.json", '{"mcpServers": {"a": {"command": "a"}, "a": {"command": "b"}}}', "warning"),
+        (".continue/mcpServers/a.yaml", "name: a\nversion: 1.0.0\nschema: v1\nname: a\nmcpServers: []\n", "error"),
+    ],
+)
+def test_a_key_twice_with_one_value(tmp_path: Path, path: str, text: str, severity: str) -> None:
+    """Programs differ in which of two equal values they take, which changes nothing; a reader of YAML refuses them."""
+    assert [one[0] for one in found(check(tmp_path, {path: text}), "OCT109")] == [severity]
