@@ -10,6 +10,8 @@ _EXAMPLE = re.compile(
     r"|legacy|presets|scaffolds?|boilerplates?|stubs|snippets|vendor|demos?)(?:$|[-_.])",
     re.IGNORECASE,
 )
+_PUT_ASIDE = frozenset({"old", "prototype", "prototypes", "temp", "tmp"})
+"""Folders whose files wait for something or are no longer used. A project may have such a word in its name."""
 _TEMPLATE = re.compile(r"_|.*[-_.](?:template|example|sample)\.md\Z|template[-_.]", re.IGNORECASE)
 _HOLDERS = frozenset({"agents", "commands", "extensions", "packages", "plugins", "skills"})
 """Folders whose folders have a name each, such as a skill called `docs`."""
@@ -21,7 +23,8 @@ def is_example(display: str) -> bool:
     if parts[-1].endswith(".md"):
         parts = parts[:-1]
     return any(
-        _EXAMPLE.search(part) is not None and not (index and parts[index - 1] in _HOLDERS)
+        (_EXAMPLE.search(part) is not None or part.lower() in _PUT_ASIDE)
+        and not (index and parts[index - 1] in _HOLDERS)
         for index, part in enumerate(parts)
     )
 

@@ -212,3 +212,19 @@ def test_a_digest_that_a_release_fills_in(tmp_path: Path, digest: str, rules: se
 def test_a_key_twice_with_one_value(tmp_path: Path, path: str, text: str, severity: str) -> None:
     """Programs differ in which of two equal values they take, which changes nothing; a reader of YAML refuses them."""
     assert [one[0] for one in found(check(tmp_path, {path: text}), "OCT109")] == [severity]
+
+
+@pytest.mark.parametrize(
+    "folder, rules",
+    [
+        ("tmp/agents", set()),
+        ("team/archive/agents", set()),
+        (".agents/prototypes/agents", set()),
+        ("extensions/old/agents", {"OCT115"}),
+        ("tmp-files/agents", {"OCT115"}),
+    ],
+)
+def test_agents_that_are_put_aside(tmp_path: Path, folder: str, rules: set[str]) -> None:
+    """A folder of temporary, old or trial files is one of examples; an extension may have any name."""
+    text = "---\nname: speed\ndescription: Looks for: slow code\n---\nLook.\n"
+    assert codes(check(tmp_path, {f"{folder}/speed.md": text})) == rules
