@@ -10,6 +10,9 @@ from typing import Any
 import attrs
 
 from octoc import toml_limits
+from octoc.compiler.inputs.agents.claude import CLAUDE
+from octoc.compiler.inputs.agents.octo import OCTO, OCTO_FOLDER
+from octoc.compiler.inputs.claude.plugin import is_agent_of_plugin
 from octoc.compiler.inputs.registry import FileKinds
 from octoc.compiler.read.fences import opens
 from octoc.plugin.file_kinds import NO_DIALECT, Dialect, FileKind, Syntax
@@ -41,7 +44,15 @@ def known_as(path: Path, kind: FileKind, kinds: FileKinds, dialect: Dialect | No
 
 def kinds_from_path(path: Path, kinds: FileKinds) -> list[Known]:
     """Return what the path, absolute, says alone: the names that clients look for. No file is opened."""
-    return [Known(kind=form.kind, dialect=form.dialect, key=form.kind.key(path)) for form in kinds.forms_of(path)]
+    return [
+        Known(kind=form.kind, dialect=_reader_of(path, form.dialect), key=form.kind.key(path))
+        for form in kinds.forms_of(path)
+    ]
+
+
+def _reader_of(path: Path, dialect: Dialect) -> Dialect:
+    """Return `dialect`, or Claude Code's for an AGENT.md below the folder of agents of one of its plugins."""
+    return CLAUDE if dialect is OCTO and OCTO_FOLDER not in path.parts and is_agent_of_plugin(path) else dialect
 
 
 def kind_from_content(path: Path, text: str, kinds: FileKinds) -> Known | None:

@@ -228,3 +228,11 @@ def test_agents_that_are_put_aside(tmp_path: Path, folder: str, rules: set[str])
     """A folder of temporary, old or trial files is one of examples; an extension may have any name."""
     text = "---\nname: speed\ndescription: Looks for: slow code\n---\nLook.\n"
     assert codes(check(tmp_path, {f"{folder}/speed.md": text})) == rules
+
+
+@pytest.mark.parametrize("manifest, client", [(".claude-plugin/plugin.json", "Claude Code"), ("README.md", "Octo")])
+def test_an_agent_file_of_a_plugin_is_claude_code_s(tmp_path: Path, manifest: str, client: str) -> None:
+    """AGENT.md below the `agents/` of a plugin is Claude Code's, and Octo's elsewhere."""
+    text = AGENT.format(name="reviewer", more="allowed-tools: Read, Grep\n")
+    outcome = check(tmp_path, {f"kit/{manifest}": PLUGIN, "kit/agents/reviewer/AGENT.md": text})
+    assert [one[1].partition(" does not")[0] for one in found(outcome, "OCT746")] == [client]

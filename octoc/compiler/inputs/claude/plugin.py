@@ -36,6 +36,11 @@ def is_claude_s(path: Path) -> bool:
     return "skills" not in path.parts[-4:-3] and any((above / _FOLDERS[1]).is_dir() for above in path.parents)
 
 
+def is_agent_of_plugin(path: Path) -> bool:
+    """Tell whether a file lies in the folder of agents of a plugin, or in a folder below it."""
+    return any(above.name == "agents" and (above.parent / PLUGIN_FILE).is_file() for above in path.parents)
+
+
 CLAUDE_PLUGIN = FileKind(
     name="claude-plugin",
     syntax="json",
