@@ -18,6 +18,7 @@ from octoc.compiler.inputs.agents.markdown import AGENT_MD
 from octoc.compiler.inputs.agents.octo import AGENT_FILE, AGENT_TYPES
 from octoc.compiler.inputs.agents.tool_lists import names_in
 from octoc.compiler.inputs.claude.plugin import PLUGIN_FILE, is_claude_s
+from octoc.compiler.inputs.claude.start_scripts import copies_agents
 from octoc.compiler.inputs.claude.tools import PERMISSION_MODES
 from octoc.compiler.inputs.skill import MAX_NAME, OCTOMIND, SKILL, SkillClient, skill_client
 from octoc.compiler.model.documents import kept
@@ -83,7 +84,8 @@ def check_agent(values: Mapping[str, Any], inspection: FileInspection) -> None:
     known = fields(AGENT_MD) | restricting | ({"mode"} if has_mode else set())
     report_unknown_fields(values, known, (), inspection, open_ended=True, of_others=KEYS_OF_CLIENTS)
     if is_claude and (inspection.file.path.parent.parent / PLUGIN_FILE).is_file():
-        for key in sorted(_NOT_OF_PLUGINS & values.keys()):
+        is_copied = copies_agents(inspection.file.path.parent.parent)
+        for key in sorted(_NOT_OF_PLUGINS & values.keys()) if not is_copied else ():
             inspection.report(
                 rules.RESTRICTION_NOT_IN_FORCE,
                 f"Claude Code does not read `{key}` in an agent of a plugin",

@@ -236,3 +236,16 @@ def test_an_agent_file_of_a_plugin_is_claude_code_s(tmp_path: Path, manifest: st
     text = AGENT.format(name="reviewer", more="allowed-tools: Read, Grep\n")
     outcome = check(tmp_path, {f"kit/{manifest}": PLUGIN, "kit/agents/reviewer/AGENT.md": text})
     assert [one[1].partition(" does not")[0] for one in found(outcome, "OCT746")] == [client]
+
+
+@pytest.mark.parametrize("line, rules", [('cp "$root"/agents/*.md .claude/agents/', set()), ("true", {"OCT746"})])
+def test_a_plugin_may_copy_its_agents(tmp_path: Path, line: str, rules: set[str]) -> None:
+    """Claude Code reads the hooks of an agent that a script of the plugin has copied into the project."""
+    command = {"type": "command", "command": "${CLAUDE_PLUGIN_ROOT}/scripts/start.sh"}
+    files = {
+        ".claude-plugin/plugin.json": PLUGIN,
+        "hooks/hooks.json": json.dumps({"hooks": {"SessionStart": [{"hooks": [command]}]}}),
+        "scripts/start.sh": f"#!/bin/sh\n{line}\n",
+        "agents/reviewer.md": AGENT.format(name="reviewer", more="hooks: {}\n"),
+    }
+    assert codes(check(tmp_path, files)) == rules
