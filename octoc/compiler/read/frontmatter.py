@@ -17,6 +17,7 @@ from octoc.compiler.read.yaml import YamlError, YamlTree, parse_yaml
 from octoc.diagnostics.model import DiagnosticSink, Place, Span
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import read as rules
+from octoc.plain_text import shortened
 
 _KEY = re.compile(r"([A-Za-z_][\w.-]*):[ \t]+(?=\S)")
 # Two lists in one value, or a mark that begins no value.
@@ -32,6 +33,8 @@ _NOT_OF_VALUE = re.compile(r"end of stream|may not be in YAML|where a key is exp
 _GLUED = re.compile(r"^([A-Za-z_][\w-]*:)(?=[^\s:/])", re.MULTILINE)
 _ITEM = re.compile(r"^ *- ", re.MULTILINE)
 # A line of text that is not indented below its key.
+_BARE_WORD = re.compile(r"\w+")
+_MOST_SHOWN = 40
 _LOOSE = re.compile(r"^[^\s#-]", re.MULTILINE)
 # A value that starts with one of these is not a plain one.
 _NOT_PLAIN = frozenset("\"'|>[]{}&*!#%@`,?")
@@ -247,6 +250,10 @@ def _broken_key(text: str) -> tuple[int | None, str | None]:
         loose = _LOOSE.search(more)
         if loose is not None:
             at = end - len(more) + loose.start()
+            line = more[loose.start() :].partition("\n")[0].strip()
+            is_whole = first.strip().startswith(("'", '"')) and _reads(f"{key}:{first}")
+            if is_whole or _BARE_WORD.fullmatch(line):
+                return at, f"delete the line `{shortened(line, _MOST_SHOWN)}`, or write it as `key: value`"
             return at, f"write `{key}: >-`, and indent the lines of the value that follow by two spaces"
         if more.strip():
             return None, "put a value with `: `, or with quotes inside, in quotes"

@@ -249,3 +249,17 @@ def test_a_plugin_may_copy_its_agents(tmp_path: Path, line: str, rules: set[str]
         "agents/reviewer.md": AGENT.format(name="reviewer", more="hooks: {}\n"),
     }
     assert codes(check(tmp_path, files)) == rules
+
+
+@pytest.mark.parametrize(
+    "lines, advice",
+    [
+        ('name: "look"\nnull', "delete the line `null`, or write it as `key: value`"),
+        ("name: look\nundefined", "delete the line `undefined`, or write it as `key: value`"),
+        ("description: Looks at\nall of it", "write `description: >-`"),
+    ],
+)
+def test_a_line_of_front_matter_without_a_key(tmp_path: Path, lines: str, advice: str) -> None:
+    """A bare word, or a line after a value in quotes, continues no value, so the help is about the line itself."""
+    ((_, _, help_),) = found(check(tmp_path, {".claude/skills/look/SKILL.md": f"---\n{lines}\n---\nLook.\n"}), "OCT114")
+    assert help_.startswith(advice)
