@@ -263,3 +263,9 @@ def test_a_line_of_front_matter_without_a_key(tmp_path: Path, lines: str, advice
     """A bare word, or a line after a value in quotes, continues no value, so the help is about the line itself."""
     ((_, _, help_),) = found(check(tmp_path, {".claude/skills/look/SKILL.md": f"---\n{lines}\n---\nLook.\n"}), "OCT114")
     assert help_.startswith(advice)
+
+
+def test_a_rule_by_the_name_that_claude_code_shows(tmp_path: Path) -> None:
+    """Claude Code shows calls of `Glob` and `Grep` as Search, and no rule may say so."""
+    outcome = check(tmp_path, {".claude/settings.json": '{"permissions": {"allow": ["Search"]}}'})
+    assert [one[2] for one in found(outcome, "OCT728")] == ["did you mean `Glob` or `Grep`?"]

@@ -10,6 +10,8 @@ VERSION = "2.1.240"
 _NEAR = 0.8
 """The least likeness of a name to the one that it is meant to be."""
 TOOLS = frozenset(name for name in HOST_TOOLS if name[0].isupper()) | {"Cd", "EndConversation", "ListAgents"}
+SHOWN_AS = {"Search": ("Glob", "Grep")}
+"""Names that Claude Code shows for calls -> the tools, whose names rules need."""
 EVENTS = frozenset({
     "ConfigChange", "CwdChanged", "DirectoryAdded", "Elicitation", "ElicitationResult", "FileChanged",
     "InstructionsLoaded", "MessageDisplay", "Notification", "PermissionDenied", "PermissionRequest", "PostCompact",
@@ -83,6 +85,9 @@ def nearest(name: str, known: frozenset[str]) -> tuple[str, ...]:
     """Return the known names that the unknown `name` is likely a slip of."""
     same_case = {one for one in known if one.lower() == name.lower()}
     import difflib  # only a wrong name needs it
+    shown = tuple(one for one in SHOWN_AS.get(name, ()) if one in known)
+    if shown:
+        return shown
 
     near = same_case or {*slips_of(name, known), *difflib.get_close_matches(name, known, 2, _NEAR)}
     return tuple(sorted(near))
