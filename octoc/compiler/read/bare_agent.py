@@ -9,7 +9,7 @@ from typing import Any
 
 from octoc.compiler.inputs.agents.clients import AgentDialect
 from octoc.compiler.model.documents import FoundFile
-from octoc.compiler.read.fences import FENCE, late_line
+from octoc.compiler.read.fences import FENCE, late_start
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.read import NO_FRONT_MATTER, NOT_AN_AGENT
@@ -54,10 +54,12 @@ def read_bare_agent(file: FoundFile, text: str, sink: DiagnosticSink) -> Mapping
     is_titled = _TITLE.match(text) is not None and not file.path.stem.isupper()
     others = [_has_front_matter(path) for path in file.path.parent.glob("*.md")] if is_prompt or is_titled else []
     is_slip = (is_prompt and sum(others) * 2 >= len(others)) or (is_titled and sum(others) > len(others) / 2)
-    late = late_line(text)
-    if late:
-        message = f"the front matter begins in line {late}, after a comment: {dialect.client} looks in line 1 alone"
-        advice, is_slip = "move the comment below the front matter, which begins in line 1", True
+    late = late_start(text)
+    if late is not None:
+        message = (
+            f"the front matter begins in line {late.line}, after a {late.above}: {dialect.client} looks in line 1 alone"
+        )
+        advice, is_slip = late.advice, True
     is_error = is_prompt and isinstance(dialect, AgentDialect) and bare == "refused"
     sink.report(
         NO_FRONT_MATTER,

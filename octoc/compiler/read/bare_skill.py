@@ -9,7 +9,7 @@ from typing import Any
 
 from octoc.compiler.inputs.skill import SKILL_FILE, SkillClient, is_of_client, skill_client
 from octoc.compiler.model.documents import FoundFile
-from octoc.compiler.read.fences import late_line, opens
+from octoc.compiler.read.fences import late_start, opens
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.read import NO_FRONT_MATTER
@@ -29,15 +29,15 @@ def read_bare_skill(file: FoundFile, text: str, sink: DiagnosticSink) -> Mapping
         effect = f"{reader.client} wants `name` and `description`"
     else:
         effect = f"{reader.client} takes its folder's name and its first paragraph"
-    late = late_line(text)
+    late = late_start(text)
     sink.report(
         NO_FRONT_MATTER,
-        f"the skill's front matter begins in line {late}, after a comment: {effect}"
-        if late
+        f"the skill's front matter begins in line {late.line}, after a {late.above}: {effect}"
+        if late is not None
         else f"the skill has no front matter: {effect}",
         at=Place(file=file.display),
-        help="move the comment below the front matter, which begins in line 1"
-        if late
+        help=late.advice
+        if late is not None
         else "start the file with `---`, `name: …`, `description: …` and `---`, so that every client reads the skill",
         severity=_severity(file, reader),
         subject=f"{reader.client} skill",

@@ -7,9 +7,10 @@ import re
 import attrs
 
 FENCE = "---"
+BLANK_LINE = "blank line"
 FILLED_IN = re.compile(r"\{\{[^{}\n]*\}\}|\{%[^%\n]*%\}")
 """What a program replaces before a file is read: the file is a template."""
-_COMMENTS = re.compile(r"(?:\s*<!--.*?-->)+\s*(?=^---)", re.DOTALL | re.MULTILINE)
+_ABOVE = re.compile(r"(?:\s*<!--.*?-->)*\s*(?=^---)", re.DOTALL | re.MULTILINE)
 _KEY = re.compile(r"^(?:name|description):", re.MULTILINE)
 
 
@@ -37,15 +38,29 @@ def split(text: str) -> Split | None:
     return None
 
 
-def late_line(text: str) -> int:
-    """Return the number of the line where front matter begins after a comment of HTML; 0 if none does."""
-    comments = _COMMENTS.match(text)
-    if comments is None:
-        return 0
-    parts = split(text[comments.end() :])
-    if parts is None or _KEY.search(text, comments.end() + parts.start, comments.end() + parts.end) is None:
-        return 0
-    return text.count("\n", 0, comments.end()) + 1
+@attrs.frozen(kw_only=True)
+class LateStart:
+    """Front matter that does not begin in line 1: the line where it begins, and what stands above it."""
+
+    line: int
+    above: str
+
+    @property
+    def advice(self) -> str:
+        if self.above == BLANK_LINE:
+            return f"delete the {BLANK_LINE} above the front matter, which begins in line 1"
+        return f"move the {self.above} below the front matter, which begins in line 1"
+
+
+def late_start(text: str) -> LateStart | None:
+    """Return where front matter begins after blank lines or comments of HTML; None if none does."""
+    above = _ABOVE.match(text)
+    if above is None or not above[0]:
+        return None
+    parts = split(text[above.end() :])
+    if parts is None or _KEY.search(text, above.end() + parts.start, above.end() + parts.end) is None:
+        return None
+    return LateStart(line=text.count("\n", 0, above.end()) + 1, above="comment" if above[0].strip() else BLANK_LINE)
 
 
 def opens(text: str) -> bool:

@@ -269,3 +269,12 @@ def test_a_rule_by_the_name_that_claude_code_shows(tmp_path: Path) -> None:
     """Claude Code shows calls of `Glob` and `Grep` as Search, and no rule may say so."""
     outcome = check(tmp_path, {".claude/settings.json": '{"permissions": {"allow": ["Search"]}}'})
     assert [one[2] for one in found(outcome, "OCT728")] == ["did you mean `Glob` or `Grep`?"]
+
+
+@pytest.mark.parametrize("path", [".claude/agents/speed.md", ".claude/skills/speed/SKILL.md"])
+def test_a_blank_line_hides_front_matter(tmp_path: Path, path: str) -> None:
+    """Front matter begins in line 1, and the message says what stands above it."""
+    outcome = check(tmp_path, {path: "\n" + AGENT.format(name="speed", more="")})
+    ((label, message, advice),) = found(outcome, "OCT112")
+    assert (label, "begins in line 2, after a blank line" in message) == ("warning", True)
+    assert advice.startswith("delete the blank line")
