@@ -278,3 +278,11 @@ def test_a_blank_line_hides_front_matter(tmp_path: Path, path: str) -> None:
     ((label, message, advice),) = found(outcome, "OCT112")
     assert (label, "begins in line 2, after a blank line" in message) == ("warning", True)
     assert advice.startswith("delete the blank line")
+
+
+def test_auto_mode_belongs_to_one_user(tmp_path: Path) -> None:
+    """Claude Code reads `autoMode` in the local file of a project, and not in the shared one."""
+    settings = json.dumps({"autoMode": {"environment": ["Our own bucket"]}})
+    outcome = check(tmp_path, {".claude/settings.json": settings, ".claude/settings.local.json": settings})
+    assert [one.span.file for one in outcome.diagnostics if one.span] == [".claude/settings.json"]
+    assert ["`.claude/settings.local.json`" in one[2] for one in found(outcome, "OCT733")] == [True]

@@ -48,7 +48,7 @@ MANAGED_KEYS = frozenset({
 })  # fmt: skip
 """Keys that only an administrator's file can set."""
 USER_KEYS = frozenset({
-    "askUserQuestionTimeout", "autoMode", "dialogExpiry", "enableArtifact", "footerLinksRegexes", "pluginConfigs",
+    "askUserQuestionTimeout", "dialogExpiry", "enableArtifact", "footerLinksRegexes", "pluginConfigs",
     "processWrapper", "skipAutoPermissionPrompt", "spellcheck", "sshConfigs", "vimInsertModeRemaps",
 })  # fmt: skip
 """Keys that a project's files cannot set."""
@@ -57,7 +57,9 @@ GLOBAL_KEYS = frozenset({
     "teammateDefaultModel",
 })  # fmt: skip
 """Keys of `~/.claude.json`."""
-NOT_SHARED_KEYS = frozenset({"skipDangerousModePermissionPrompt", "syncClaudeAiSkills", "useAutoModeDuringPlan"})
+NOT_SHARED_KEYS = frozenset({
+    "autoMode", "skipDangerousModePermissionPrompt", "syncClaudeAiSkills", "useAutoModeDuringPlan",
+})  # fmt: skip
 """Keys that a project's shared file cannot set."""
 KNOWN_KEYS = MANAGED_KEYS | USER_KEYS | GLOBAL_KEYS | NOT_SHARED_KEYS | {
     "additionalDirectories", "allowedHttpHookUrls", "allowedMcpServers", "apiKeyHelper", "attribution",
@@ -83,11 +85,11 @@ PERMISSION_WORDS = {
 
 def nearest(name: str, known: frozenset[str]) -> tuple[str, ...]:
     """Return the known names that the unknown `name` is likely a slip of."""
-    same_case = {one for one in known if one.lower() == name.lower()}
-    import difflib  # only a wrong name needs it
     shown = tuple(one for one in SHOWN_AS.get(name, ()) if one in known)
     if shown:
         return shown
+    same_case = {one for one in known if one.lower() == name.lower()}
+    import difflib  # only a wrong name needs it
 
     near = same_case or {*slips_of(name, known), *difflib.get_close_matches(name, known, 2, _NEAR)}
     return tuple(sorted(near))
