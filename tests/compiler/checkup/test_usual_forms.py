@@ -69,7 +69,7 @@ def test_a_matcher_may_name_a_tool_as_other_clients_do(tmp_path: Path, matcher: 
     ],
 )
 def test_a_note_beside_the_events_of_hooks(tmp_path: Path, key: str, value: object, rules: set[str]) -> None:
-    """A key that begins as a comment, or an unknown one with a text, is no event."""
+    """A key that begins as a comment, or an unknown one with a text, is a comment."""
     settings = {"hooks": {key: value, "Stop": [{"hooks": [COMMAND]}]}}
     assert codes(check(tmp_path, {".claude/settings.json": json.dumps(settings)})) == rules
 
