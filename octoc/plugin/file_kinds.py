@@ -311,6 +311,9 @@ class FileKind:
         content_patterns: paths where a scan looks into a file for its kind.
         recognize: returns whether values are of this kind, where a path says nothing. Only keys of front matter count.
         marks: texts that tell the kind of a file that cannot be parsed.
+        may_be: returns whether a file of any name in this syntax may be of this kind, by its beginning: a scan then
+            asks `is_one` with the whole text.
+        is_one: returns whether such a file is of this kind.
         other_names: names of files that are never of this kind.
         key: returns what a path says, as capability and provider; `FoundFile.key`.
         dialect: the dialect of a file that no dialect lists.
@@ -343,6 +346,8 @@ class FileKind:
     content_patterns: tuple[str, ...] = ()
     recognize: Callable[[Mapping[str, Any]], bool] | None = None
     marks: tuple[str, ...] = ()
+    may_be: Callable[[str], bool] | None = None
+    is_one: Callable[[str], bool] | None = None
     other_names: frozenset[str] = frozenset()
     key: Callable[[PurePath], Mapping[str, str]] = attrs.field(default=lambda path: {"file": path.stem})
     dialect: Dialect | None = None

@@ -14,7 +14,7 @@ from pathlib import Path
 import attrs
 
 from octoc.compiler.checkup.foreign_agents import has_foreign_tools, is_foreign_agent
-from octoc.compiler.checkup.kinds import Known, kind_from_content, kinds_from_path, known_as
+from octoc.compiler.checkup.kinds import SYNTAX_OF, Known, kind_from_content, kinds_from_path, known_as
 from octoc.compiler.discover.found import DiscoveredLists
 from octoc.compiler.discover.tap import PARTS, add_skills, add_tap
 from octoc.compiler.discover.walk import FolderEntry, WalkRoot, enter
@@ -26,6 +26,7 @@ from octoc.compiler.inputs.skill import SKILL, SKILL_FILE
 from octoc.compiler.model.documents import Discovered, Tap
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.compiler.read.fences import opens
+from octoc.compiler.workspace.files import bytes_if_any
 from octoc.compiler.workspace.paths import WORKSPACE_FILE, display_path
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rules.read import WALK_CUT_SHORT
@@ -40,6 +41,8 @@ _SKIPPED = frozenset({
 })  # fmt: skip
 _VENV_MARK = "pyvenv.cfg"
 _HEAD_BYTES = 65_536
+_MAX_ANY_BYTES = 8_000_000
+"""Largest file that a scan reads whole to see what it is."""
 _LOOKED_INTO = 20  # skills of a folder that tell whether it is a tap
 
 
@@ -242,6 +245,8 @@ def _known_files(folder: Path, names: list[str], kinds: FileKinds) -> Iterator[t
             # Others use the names of these folders as well.
             if wanted is not None and _is_wanted(path, wanted.kind):
                 yield path, wanted
+            elif known is None and (of_any_name := _of_any_name(path, kinds)) is not None:
+                yield path, of_any_name
 
 
 def _is_prose(path: Path, known: Known) -> bool:
@@ -307,6 +312,17 @@ def _looked_into(path: Path, kinds: FileKinds) -> Known | None:
     head = head_of(path)
     known = kind_from_content(path, head, kinds)
     return None if known is not None and is_foreign_agent(path, known, head) else known
+
+
+def _of_any_name(path: Path, kinds: FileKinds) -> Known | None:
+    """Return what a file is whose content alone tells, whatever its name and folder are."""
+    for kind in kinds.of_any_name if SYNTAX_OF.get(path.suffix.lower()) == "json" else ():
+        if kind.may_be is None or kind.is_one is None or not kind.may_be(head_of(path)):
+            continue
+        data = bytes_if_any(path) if path.stat().st_size <= _MAX_ANY_BYTES else None
+        if data is not None and kind.is_one(data.decode("utf-8-sig", errors="replace")):
+            return known_as(path, kind, kinds)
+    return None
 
 
 def _is_wanted(path: Path, kind: FileKind) -> bool:

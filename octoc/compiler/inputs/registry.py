@@ -77,6 +77,7 @@ from octoc.compiler.inputs.settings.plugins import CODEX_PLUGIN as CODEX_MANIFES
 from octoc.compiler.inputs.settings.plugins import CURSOR_PLUGIN as CURSOR_MANIFEST
 from octoc.compiler.inputs.skill import SKILL
 from octoc.compiler.inputs.snapshot import SNAPSHOT
+from octoc.compiler.inputs.tool_list import TOOL_LIST
 from octoc.compiler.inputs.workspace import WORKSPACE
 from octoc.plugin.file_kinds import NO_DIALECT, Dialect, FileKind, project_of
 from octoc.plugin.hookspecs import hookimpl
@@ -88,7 +89,7 @@ KINDS = (
     *(WORKSPACE, MCP, CAPABILITY_CONFIG, CAPABILITY_PROVIDER, AGENT_MANIFEST, AGENT_MD, SKILL),
     *(SNAPSHOT, FIXTURES, NEEDS, EXPANDED, SCOPES, OCTOPUS_EXPORT, BACKGROUND),
     *(CLAUDE_SETTINGS, CLAUDE_PLUGIN, CLAUDE_MARKETPLACE, CLAUDE_HOOKS, CLAUDE_COMMAND, CLIENT_AGENT, CLIENT_SETTINGS),
-    *(FASTMCP, REGISTRY_SERVER, SKILLS_LOCK, APM_LOCK, MCPB, INSTRUCTIONS),
+    *(FASTMCP, REGISTRY_SERVER, SKILLS_LOCK, APM_LOCK, MCPB, INSTRUCTIONS, TOOL_LIST),
 )
 """octoc's own kinds of files."""
 DIALECTS = (
@@ -143,6 +144,11 @@ class FileKinds:
         """All dialects."""
         by_name = {(one.kind, one.name): one for one in reversed(self._registered) if isinstance(one, Dialect)}
         return tuple(reversed(by_name.values()))
+
+    @cached_property
+    def of_any_name(self) -> tuple[FileKind, ...]:
+        """The kinds whose files may have any name."""
+        return tuple(kind for kind in self.kinds if kind.may_be is not None)
 
     def dialects_of(self, kind: FileKind) -> tuple[Dialect, ...]:
         """Return all dialects of a kind."""

@@ -60,7 +60,8 @@ HIDDEN: tuple[SuspiciousPhrase, ...] = (
 )
 """Text that a model reads and that people do not see in the rendered text."""
 
-_FAR = re.compile(r"[ \t]{120,}\S|\n[ \t\n]{40,}\S")
+# An indented line of a drawing is not far: what counts across lines is how many are blank.
+_FAR = re.compile(r"[ \t]{120,}\S|\n(?:[ \t]*+\n){20,}+[ \t]*+\S")
 
 ORDERS: tuple[SuspiciousPhrase, ...] = (
     _sign(
@@ -69,7 +70,8 @@ ORDERS: tuple[SuspiciousPhrase, ...] = (
         r"""\b(?:ignore|disregard|forget|override)\s+(?:(?:all|any|every|the|your|of|other|these|those)\s+){0,3}
         (?:(?:previous|prior|earlier|preceding|above|existing|system|original|initial|safety)\s+(?:\w+\s+){0,2}
         (?:instructions?|prompts?|rules?|guidelines?|directions?|messages?|policy|policies)\b
-        | (?:instructions|prompt|rules|guidelines)\s+(?:above|before\s+this|you\s+(?:were\s+given|received|have))\b)""",
+        | (?:instructions|prompt|rules|guidelines)\s+(?:above|before\s+this|you\s+(?:were\s+given|received|have))\b
+        | user(?:'s|s')?\s+(?:request|question|instructions?)\b)""",
     ),
     _sign(
         "an order to keep something from the user",
@@ -101,8 +103,10 @@ ORDERS: tuple[SuspiciousPhrase, ...] = (
     _sign(
         "an order to hand over data before the tool is used",
         "before",
-        r"""\bbefore\s+(?:you\s+)?(?:us(?:e|ing)|call(?:ing)?|invok(?:e|ing)|execut(?:e|ing))\s+
-        (?:this|the|any|other)\s+(?:other\s+)?(?:tools?|functions?)\b[^.\n]{0,100}
+        r"""\bbefore\s+(?:(?:you\s+)?(?:us(?:e|ing)|call(?:ing)?|invok(?:e|ing)|execut(?:e|ing))\s+
+        (?:this|the|any|other)\s+(?:other\s+)?(?:tools?|functions?)\b
+        | (?:this|any|every|each)\s+(?:other\s+)?(?:tool|function)\s+is\s+(?:used|called|invoked|executed|run)\b)
+        [^.\n]{0,100}
         \b(?:read|send|pass|upload|include|access|collect)\b[^.\n]{0,60}
         (?:\bcontents?\s+of|\bsecrets?\b|\bpasswords?\b|\bcredentials?\b|\bprivate\s+key|\bconversation|~/|/etc/)""",
     ),
@@ -113,6 +117,12 @@ ORDERS: tuple[SuspiciousPhrase, ...] = (
         \b(?:conversation|chat\s+history|system\s+prompt|api\s+keys?|passwords?|credentials?|secrets?|private\s+keys?
         |environment\s+variables|contents?\s+of\s+(?:the\s+|every\s+|all\s+)?`?\.env)\b[^.\n]{0,60}
         \bto\s+(?:https?://|\S+@\S+\.\w)""",
+    ),
+    _sign(
+        "an order to hand over the value of a secret",
+        "secret token password key",
+        r"""\b(?:append|attach|include|send|upload|forward|pass|add)\s+the\s+(?:values?|contents?)\s+of\s+[`$"']?\{?
+        (?-i:[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_){0,4}(?:SECRET|TOKEN|PASSWORD|KEY))\b""",
     ),
     _sign(
         "an order to smuggle data in an argument",

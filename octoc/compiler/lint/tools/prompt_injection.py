@@ -32,6 +32,8 @@ _MANY = 8
 """Least number of lone invisible characters that may spell something."""
 _COMMENT = "an HTML comment"
 _SEPARATORS = re.compile(r"[_.-]+|(?<=[a-z])(?=[A-Z])")
+_MARKUP = re.compile(r"\s*<(?![A-Z]+>)")
+"""How markup begins: a tag in capitals alone speaks to the model."""
 _HELP = "read the text as a model does; if it is harmless, set the rule to `off` for the file in `[lint]`"
 
 
@@ -116,7 +118,7 @@ def _check_confusable(text: LintedText, sink: DiagnosticSink) -> None:
 def _check_words(text: LintedText, sink: DiagnosticSink, *, hides: bool) -> None:
     value = text.value
     # A value that is markup, such as a template, may have comments and styles.
-    is_markup = text.kind == "value" and value.lstrip().startswith("<")
+    is_markup = text.kind == "value" and _MARKUP.match(value) is not None
     for what, start, end in () if is_markup else signs_in(value, HIDDEN):
         _report_hidden(text, what, start, end, sink)
     far = far_text(value)

@@ -9,14 +9,15 @@ import attrs
 
 from octoc.compiler.inputs.agents.clients import AgentDialect
 from octoc.compiler.inputs.settings.clients import SettingsDialect, values_at
-from octoc.compiler.lint.tools.recorded import RecordedTool, recorded_tools
+from octoc.compiler.inputs.tool_list import SCHEMA_KEYS, TOOL_LIST, tools_in
+from octoc.compiler.lint.tools.recorded import recorded_tools
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.documents import Document
 from octoc.diagnostics.model import KeyPath, Place
 from octoc.json_pointer import pointer_to
 
 _PROSE = ("title", "description", "$comment")
-_SCHEMAS = ("inputSchema", "outputSchema")
+_SCHEMAS = (*SCHEMA_KEYS, "outputSchema")
 _TITLES: frozenset[KeyPath] = frozenset({("title",), ("description",), ("annotations", "title")})
 
 TextKind = Literal["name", "prose", "value", "prompt"]
@@ -49,7 +50,11 @@ def texts_of(build: Build) -> Iterator[LintedText]:
                 value=snapshot.listing.instructions, what=f"the instructions of server `{server.name}`", place=place
             )
     for tool in recorded_tools(build):
-        yield from _of_tool(tool)
+        yield from _of_tool(str(tool.id), tool.wire, tool.place)
+    for document in build.checked.documents:
+        if document.file.kind is TOOL_LIST:
+            for path, wire in tools_in(document.values["list"]):
+                yield from _of_tool(wire["name"], wire, document.place(*path))
     for capability in resolved.capabilities:
         whose = f"of capability `{capability.name}`"
         yield LintedText(value=capability.title, what=f"the title {whose}", place=capability.place)
@@ -113,10 +118,10 @@ def _key(place: Place, key: str) -> Place:
     return place if place.file.endswith(".toml") else place.child(key)
 
 
-def _of_tool(tool: RecordedTool) -> Iterator[LintedText]:
-    whose = f"of tool `{tool.id}`"
-    for path, value, is_key in _strings(tool.wire, ()):
-        place = tool.place.child(*path)
+def _of_tool(name: str, wire: Mapping[str, Any], at: Place) -> Iterator[LintedText]:
+    whose = f"of tool `{name}`"
+    for path, value, is_key in _strings(wire, ()):
+        place = at.child(*path)
         if is_key:
             what = "the name of an argument" if path[-2:-1] == ("properties",) else f"the key at `{pointer_to(path)}`"
             yield LintedText(value=value, what=f"{what} {whose}", place=place.key(), kind="name")
