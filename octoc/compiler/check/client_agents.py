@@ -47,6 +47,19 @@ def check_client_agent(values: Mapping[str, Any], inspection: FileInspection) ->
         )
 
 
+def check_command(values: Mapping[str, Any], inspection: FileInspection) -> None:
+    """Report `tools` of a command, which Claude Code reads in an agent alone."""
+    if "tools" in values and "allowed-tools" not in values:
+        inspection.report(
+            rules.RESTRICTION_NOT_IN_FORCE,
+            "Claude Code does not read `tools` in a command, so the command has every tool",
+            ("tools",),
+            key=True,
+            help="write `allowed-tools`, for tools that need no question, or `disallowed-tools`",
+            severity=Severity.INFO if _may_change(values["tools"]) else None,
+        )
+
+
 def _check_file(value: Any, key: str, inspection: FileInspection) -> None:
     path = value.removeprefix("file://") if isinstance(value, str) and value.startswith("file://") else "/"
     if not path.startswith("/") and is_missing(inspection.file.path.parent, path):
@@ -61,8 +74,7 @@ def _check_file(value: Any, key: str, inspection: FileInspection) -> None:
 
 def report_unread(key: str, values: Mapping[str, Any], advice: str, inspection: FileInspection) -> None:
     """Report a key that restricts tools in other clients, and not in the client of the file."""
-    is_list = not key.lower().startswith("dis")
-    weak = is_list and not _CHANGING.isdisjoint(name.lower() for name, _ in names_in(values[key]))
+    weak = not key.lower().startswith("dis") and _may_change(values[key])
     has_tools = "tools" in values and key != "tools"
     inspection.report(
         rules.RESTRICTION_NOT_IN_FORCE,
@@ -73,6 +85,10 @@ def report_unread(key: str, values: Mapping[str, Any], advice: str, inspection: 
         help=advice,
         severity=Severity.INFO if weak and key == "tools" else None,
     )
+
+
+def _may_change(tools: Any) -> bool:
+    return not _CHANGING.isdisjoint(name.lower() for name, _ in names_in(tools))
 
 
 def _report_refused(

@@ -16,7 +16,7 @@ from octoc.compiler.inputs.agents.manifest import AGENT_MANIFEST
 from octoc.compiler.inputs.agents.markdown import AGENT_MD
 from octoc.compiler.inputs.agents.octo import OCTO
 from octoc.compiler.inputs.capability import CAPABILITY_CONFIG, CAPABILITY_PROVIDER
-from octoc.compiler.inputs.claude.command import CLAUDE_COMMAND
+from octoc.compiler.inputs.claude.command import CLAUDE_COMMAND, PLUGIN_COMMAND
 from octoc.compiler.inputs.claude.plugin import CLAUDE_HOOKS, CLAUDE_MARKETPLACE, CLAUDE_PLUGIN
 from octoc.compiler.inputs.claude.settings import CLAUDE_SETTINGS
 from octoc.compiler.inputs.instructions import INSTRUCTIONS
@@ -102,7 +102,7 @@ DIALECTS = (
     *SERVERS_OF_AGENTS,
     *(CODEX_SETTINGS, OPENCODE_SETTINGS, GEMINI_SETTINGS, LIBRECHAT_SETTINGS, CRUSH_SETTINGS, CONTINUE_SETTINGS),
     *(MCP_AGENT_SETTINGS, APM_SETTINGS),
-    *(CODEX_MANIFEST, CODEX_MARKETPLACE, CURSOR_MANIFEST, GEMINI_EXTENSION),
+    *(CODEX_MANIFEST, CODEX_MARKETPLACE, CURSOR_MANIFEST, GEMINI_EXTENSION, PLUGIN_COMMAND),
 )
 """octoc's own dialects."""
 

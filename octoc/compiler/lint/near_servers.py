@@ -6,7 +6,7 @@ It needs all files of a check: each client has a file of servers of its own, and
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -14,6 +14,7 @@ import attrs
 from octoc.aliases import sanitize
 from octoc.compiler.fixes.edits import replaced
 from octoc.compiler.inputs.agents.tool_lists import names_in
+from octoc.compiler.inputs.claude.plugin import CLAUDE_PLUGIN
 from octoc.compiler.inputs.claude.user import UserScope
 from octoc.compiler.inputs.settings.clients import SettingsDialect, values_at
 from octoc.compiler.model.build import Build
@@ -29,6 +30,7 @@ _SHORTEST = 4
 """Least characters of a word that can be a slip: a shorter one is too near to too many."""
 _LONG = 9
 _LONGEST_END = 3
+_OF_PLUGIN = "plugin_"
 _WORDS = re.compile(r"[-_. ]+")
 # Claude Code and others; Kiro and Amazon Q; GitHub Copilot.
 _FORMS = (
@@ -57,7 +59,7 @@ def report_near_servers(builds: Sequence[Build], user: UserScope | None, sink: D
 
     A name that is near none may be the server of a plugin, a connector or a user.
     """
-    own = {name for build in builds for name in _defined(build)}
+    own = {name for build in builds for name in (*_defined(build), *_in_files(build))} | set(_of_plugins(builds))
     if not own:
         return
     known = {*own, *map(sanitize, own)}
@@ -66,7 +68,9 @@ def report_near_servers(builds: Sequence[Build], user: UserScope | None, sink: D
         of_build = _defined(build)
         for document in build.checked.documents:
             for use in _uses(document):
-                if use.name in known or elsewhere.may_have(use.name):
+                # Other plugins may be the user's; a slip of one here is still a slip.
+                is_elsewhere = not use.name.startswith(_OF_PLUGIN) and elsewhere.may_have(use.name)
+                if use.name in known or is_elsewhere:
                     continue
                 near = near_servers(use.name, own)
                 # Agents of a build have their tools resolved, which reports a slip of the build's own servers.
@@ -104,6 +108,29 @@ def _sounds_like(word: str, other: str) -> bool:
 
 def _defined(build: Build) -> set[str]:
     return {definition.source.name for definition in definitions(build.sources)}
+
+
+def _in_files(build: Build) -> Iterator[str]:
+    """Yield the names of all servers in files, also of those that have a mistake: rules still mean them."""
+    for document in build.documents.documents:
+        servers = document.values.get("mcpServers") if document.file.kind.role == "servers" else None
+        yield from map(str, servers) if isinstance(servers, Mapping) else ()
+
+
+def _of_plugins(builds: Sequence[Build]) -> Iterator[str]:
+    """Yield the names that Claude Code gives to servers of the plugins here: `plugin_<plugin>_<server>`."""
+    documents = [document for build in builds for document in build.documents.documents]
+    plugins = {
+        document.file.path.parent.parent: document.values.get("name")
+        for document in documents
+        if document.file.kind is CLAUDE_PLUGIN
+    }
+    for document in documents:
+        servers = document.values.get("mcpServers") if document.file.kind.role == "servers" else None
+        above = document.file.path.parents[:2] if isinstance(servers, Mapping) else ()
+        name = next((plugins[folder] for folder in above if folder in plugins), None)
+        if isinstance(name, str) and isinstance(servers, Mapping):
+            yield from (f"{_OF_PLUGIN}{name}_{server}" for server in servers)
 
 
 def _uses(document: Document) -> Iterator[_Use]:

@@ -164,9 +164,9 @@ EXTRA_ROLES = rule(
 RESTRICTION_NOT_IN_FORCE = rule(
     "OCT746",
     "restriction-not-in-force",
-    "An agent or a skill names its tools by a key that its client does not read.",
+    "An agent, a skill or a command names its tools by a key that its client does not read.",
     Severity.WARNING,
-    kinds=groups.CLIENT_AGENTS | groups.AGENT_MD | groups.SKILLS,
+    kinds=groups.CLIENT_AGENTS | groups.AGENT_MD | groups.SKILLS | groups.CLAUDE_COMMANDS,
 )
 LONG_SKILL_TEXT = rule(
     "OCT735",

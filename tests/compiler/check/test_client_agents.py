@@ -234,3 +234,24 @@ def test_init_names_no_agents_that_a_build_leaves_out(tmp_path: Path) -> None:
     for folder in (".claude/agents", ".github/agents", ".gemini/agents"):
         (tmp_path / folder).mkdir(parents=True)
     assert find_inputs(tmp_path).agent_folders == (".claude/agents",)
+
+
+@pytest.mark.parametrize(
+    "lines, expected",
+    [
+        (("tools: Read, Grep",), ["warning"]),
+        (("tools: Read, Bash",), ["info"]),
+        (("tools: Read", "allowed-tools: Read"), []),
+    ],
+)
+def test_tools_restrict_no_command(check: Check, lines: tuple[str, ...], expected: list[str]) -> None:
+    """Claude Code does not read `tools` in a command; a list that lets it write or run is information."""
+    found = check(".claude/commands/audit.md", front("description: Audits", *lines))
+    assert [one.severity.label for one in found if one.rule.code == "OCT746"] == expected
+
+
+def test_a_slip_beside_another_list_that_has_the_tool(check: Check) -> None:
+    """A slip in one list of tools counts, although another list has the tool that it means."""
+    agent = '{"name": "a", "tools": ["exectue_bash"], "allowedTools": ["execute_bash"]}'
+    (found,) = check(".kiro/agents/a.json", agent)
+    assert found.help == "did you mean `execute_bash`?"

@@ -89,3 +89,32 @@ def test_servers_of_another_clients_file(tmp_path: Path) -> None:
         ".kiro/agents/ship.json": {"name": "ship", "allowedTools": ["@team-note", "@team-notes", "@spec"]},
     }
     assert [one.message.split("`")[1] for one in findings(tmp_path, files)] == ["@team-note"]
+
+
+def test_a_server_with_a_mistake_is_still_meant(tmp_path: Path) -> None:
+    """A rule on a slip of a server whose definition has a mistake is a warning, too."""
+    servers = {"mcpServers": {"calendar": {"command": "c-mcp", "env": ["A=b"]}}}
+    rules = {".mcp.json": servers, ".claude/settings.json": {"permissions": {"deny": ["mcp__calednar__delete"]}}}
+    assert [one.severity for one in findings(tmp_path, rules)] == [Severity.WARNING]
+
+
+@pytest.mark.parametrize("name, is_slip", [("acme-tols", True), ("acme-tools", False), ("other", False)])
+def test_a_server_of_a_plugin_of_the_repository(tmp_path: Path, name: str, is_slip: bool) -> None:
+    """A rule names a plugin's server with the plugin, and a slip of one that is here is a warning."""
+    files = {
+        "plugins/acme/.claude-plugin/plugin.json": {"name": "acme-tools"},
+        "plugins/acme/.mcp.json": {"mcpServers": {"mcp": {"command": "acme-mcp"}}},
+        ".claude/settings.json": {"permissions": {"allow": [f"mcp__plugin_{name}_mcp__list"]}},
+    }
+    assert [one.severity for one in findings(tmp_path, files)] == [Severity.WARNING] * is_slip
+
+
+def test_a_command_of_a_plugin(tmp_path: Path) -> None:
+    """Commands of a plugin are read for the servers that their tools name."""
+    files = {
+        "plugins/acme/.claude-plugin/plugin.json": {"name": "acme"},
+        "plugins/acme/commands/ship.md": _AGENT.format("allowed-tools: mcp__pull-reqeusts__merge"),
+    }
+    (found,) = findings(tmp_path, files)
+    assert found.span is not None
+    assert found.span.file == "plugins/acme/commands/ship.md"

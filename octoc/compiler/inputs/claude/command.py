@@ -6,10 +6,11 @@ Source: Claude Code 2.1, skills: a file in `.claude/commands/` works as a skill 
 from collections.abc import Mapping
 from typing import Any
 
+from octoc.compiler.inputs.claude.plugin import PLUGIN_FILE
 from octoc.compiler.inputs.skill import PROSE_FILES
 from octoc.compiler.read.fences import opens
 from octoc.diagnostics.model import DiagnosticSink, Place
-from octoc.plugin.file_kinds import FileKind
+from octoc.plugin.file_kinds import Dialect, FileKind
 
 
 def read_command(text: str, place: Place, _: DiagnosticSink) -> Mapping[str, Any] | None:
@@ -32,6 +33,16 @@ CLAUDE_COMMAND = FileKind(
     other_names=PROSE_FILES,
     key=lambda _: {},
     scan="everywhere",
+    check="octoc.compiler.check.client_agents:check_command",
     tool_rules=("allowed-tools", "disallowed-tools"),
     is_complete=True,
 )
+
+PLUGIN_COMMAND = Dialect(
+    kind=CLAUDE_COMMAND.name,
+    name="plugin",
+    client="Claude Code",
+    patterns=("commands/*.md", "commands/*/*.md"),
+    beside=(f"../{PLUGIN_FILE}", f"../../{PLUGIN_FILE}"),
+)
+"""Commands of a plugin, in `commands/` beside its manifest (plugins reference)."""

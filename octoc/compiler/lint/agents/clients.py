@@ -83,8 +83,9 @@ def _check_agent(document: Document, dialect: AgentDialect, sink: DiagnosticSink
         _check_refused(document, dialect, sink)
         return
     tools = tuple(_tools(document, dialect))
-    names = {name for name, _ in tools}
     for name, at in tools:
+        # Another list may have the tool that a slip in this one means.
+        names = {other for other, place in tools if place.path[:1] == at.path[:1]}
         near = near_miss(name, dialect.builtin, ignores_case=dialect.ignores_case)
         # Lists for several versions of a client have both names.
         if near is not None and near not in names and name not in dialect.elsewhere and not _OF_A_SERVER.search(name):
