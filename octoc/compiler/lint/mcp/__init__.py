@@ -6,7 +6,7 @@ from octoc.compiler.lint.mcp.characters import check_characters
 from octoc.compiler.lint.mcp.commands import check_paths
 from octoc.compiler.lint.mcp.folders import check_disks, check_homes
 from octoc.compiler.lint.mcp.headers import check_credentials, check_empty_headers, check_headers
-from octoc.compiler.lint.mcp.inputs import check_inputs
+from octoc.compiler.lint.mcp.inputs import check_foreign_inputs, check_inputs
 from octoc.compiler.lint.mcp.names import check_connections, check_names
 from octoc.compiler.lint.mcp.proxies import check_proxies
 from octoc.compiler.lint.mcp.retired import check_retired
@@ -29,6 +29,7 @@ CHECKS = (
     check_proxies,
     check_credentials,
     check_inputs,
+    check_foreign_inputs,
     check_names,
     check_connections,
     check_paths,

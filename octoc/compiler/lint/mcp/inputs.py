@@ -1,13 +1,19 @@
-"""A rule over the inputs that a file such as VS Code's declares."""
+"""Rules over inputs, which VS Code asks the user for: undeclared ones, and those of a client that asks for none.
+
+Source: Claude Code, MCP configuration: it replaces variables of the environment alone.
+"""
 
 from __future__ import annotations
 
 import attrs
 
+from octoc.compiler.inputs.mcp.claude import CLAUDE
+from octoc.compiler.inputs.mcp.claude_plugin import PLUGIN
 from octoc.compiler.model.build import Build
 from octoc.compiler.resolve.definitions import values_of
+from octoc.compiler.workspace.paths import WORKSPACE_FILE
 from octoc.diagnostics.model import DiagnosticSink
-from octoc.diagnostics.rules.lint_mcp import UNDECLARED_INPUT
+from octoc.diagnostics.rules.lint_mcp import UNDECLARED_INPUT, UNEXPANDED_REFERENCE
 from octoc.diagnostics.suggest import did_you_mean
 from octoc.plugin.lint import lint_check
 from octoc.references import find_references
@@ -30,4 +36,24 @@ def check_inputs(build: Build, sink: DiagnosticSink) -> None:
                             at=attrs.evolve(value.place, within=reference.span),
                             help=did_you_mean(reference.name, file.inputs)
                             or f'add `{{"type": "promptString", "id": "{reference.name}"}}` to `inputs`',
+                        )
+
+
+@lint_check(UNEXPANDED_REFERENCE)
+def check_foreign_inputs(build: Build, sink: DiagnosticSink) -> None:
+    """Report `${input:id}` in a file of Claude Code, which asks for none; a workspace's octoc replaces it."""
+    if (build.discovered.root / WORKSPACE_FILE).is_file():
+        return
+    for file in build.sources.mcp_files:
+        for server in file.servers if file.dialect in (CLAUDE, PLUGIN) else ():
+            for value in values_of(server) if not server.disabled else ():
+                for reference in find_references(value.text):
+                    if reference.kind == "input" and value.text[reference.span[0]] == "$":
+                        written = value.text[slice(*reference.span)]
+                        sink.report(
+                            UNEXPANDED_REFERENCE,
+                            f"`{written}` in `{value}` of server `{server.name}` is passed on as it is: "
+                            "only VS Code asks for inputs",
+                            at=attrs.evolve(value.place, within=reference.span),
+                            help=f"write a reference to a variable, as in `{file.dialect.variable}`",
                         )

@@ -40,6 +40,10 @@ _LAUNCHERS = frozenset({
 })  # fmt: skip
 
 
+_PROGRAM = re.compile(r"[a-z][a-z0-9._-]*")
+_WORD = re.compile(r"-{0,2}[a-z0-9@.][\w@.:/=-]*")
+
+
 @lint_check(UNUSABLE_COMMAND)
 def check_starting(build: Build, sink: DiagnosticSink) -> None:
     """Report command lines whose server gets no request, or that name no program."""
@@ -52,7 +56,7 @@ def check_starting(build: Build, sink: DiagnosticSink) -> None:
 def _check_line(definition: Definition, sink: DiagnosticSink) -> None:
     server = definition.source
     first, *rest = (server.command or "").split()
-    if definition.dialect is ZED or not rest or first not in _LAUNCHERS:
+    if definition.dialect is ZED or not rest or not (first in _LAUNCHERS or _is_line(first, rest)):
         return
     sink.report(
         UNUSABLE_COMMAND,
@@ -62,6 +66,11 @@ def _check_line(definition: Definition, sink: DiagnosticSink) -> None:
         help=f"write `{first}` there, and each other word as an element of `args`",
         severity=Severity.INFO if definition.dialect.needs_content else Severity.WARNING,
     )
+
+
+def _is_line(first: str, rest: Sequence[str]) -> bool:
+    """Tell whether these words are a program and its arguments: only paths and names of applications have spaces."""
+    return _PROGRAM.fullmatch(first) is not None and all(map(_WORD.fullmatch, rest))
 
 
 def _check_container(definition: Definition, sink: DiagnosticSink) -> None:

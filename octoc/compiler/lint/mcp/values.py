@@ -35,10 +35,11 @@ _BRACED = re.compile(r"\$\{(?P<inside>[^{}]*)\}")
 _VARIABLE = re.compile(r"(?:(?:env|secrets|vars)[.:])?(?P<name>[A-Z_][A-Z0-9_]{1,99})(?::?[?+=][^{}]*)?")
 # Text in other marks is a pattern or code, as for `_BARE`.
 _COMMAND = re.compile(r"""(?:(?<=[\s/:=,@"'])|\A)\$\((?=[A-Za-z./])(?P<inside>[^()]*)\)?""")
-_OPENINGS = ("${env:", "${", "{{ENV:", "{{INPUT:")
+_OPENINGS = ("${env:", "${input:", "${", "{{ENV:", "{{INPUT:")
 # One brace does not close two.
 _HALF_CLOSED = re.compile(r"(?P<opening>\{\{(?:ENV|INPUT):)\w+(?=\}(?!\}))")
 _NAME = re.compile(r"[A-Za-z_]\w{0,99}")
+_INPUT = re.compile(r"\w[\w.-]{0,99}")
 _CODE_FLAGS = frozenset({"-c", "-e", "-p", "--eval", "--print", "/c", "-Command"})
 _SHOWABLE = re.compile(r"[A-Za-z][A-Za-z0-9_.:-]{0,60}\Z")
 _MAX_OF_ONE_VALUE = 20
@@ -181,13 +182,14 @@ def _unexpanded(text: str, references: list[tuple[int, int]], dialect: Dialect) 
         )
     for start, opening in _unclosed(text, dialect):
         if not _is_inside(start, references):
-            name = _NAME.match(text, start + len(opening))
+            is_input = "input" in opening.lower()
+            name = (_INPUT if is_input else _NAME).match(text, start + len(opening))
             end = start + len(opening) if name is None else name.end()
             yield _Unexpanded(
                 start=start,
                 end=end,
                 label=text[start:end],
-                variable=name[0] if name is not None and "INPUT" not in opening else None,
+                variable=name[0] if name is not None and not is_input else None,
                 problem="has no closing brace, and is passed on as it is",
                 can_fix=end == len(text),
             )

@@ -17,6 +17,7 @@ Lint = Callable[..., Any]
         ("docker", ["--context", "x", "exec", "-t", "box", "server"], "exec"),
         ("npx -y some-server", [], "npx -y some-server"),
         ("pnpm dlx", ["some-server"], "pnpm dlx"),
+        ("acme mcp serve", [], "acme mcp serve"),
     ],
 )
 def test_a_command_that_no_client_can_use(lint: Lint, command: str, args: list[str], marked: str) -> None:
@@ -35,6 +36,8 @@ def test_a_command_that_no_client_can_use(lint: Lint, command: str, args: list[s
         ("docker", ["mcp", "gateway", "run"]),
         ("bash", ["-c", "docker run a/b"]),
         ("C:/Program Files/node/npx.cmd", ["-y", "some-server"]),
+        ("Acme Server", []),
+        ("$HOME/acme server", []),
     ],
 )
 def test_a_command_that_starts_a_server(lint: Lint, command: str, args: list[str]) -> None:
