@@ -35,8 +35,8 @@ def check_skill_files(build: Build, sink: DiagnosticSink) -> None:
     Any other path may be an example, a file of the project, or one that the skill makes.
     """
     texts = {document.file.display: document for document in build.checked.documents}
-    for skill in build.resolved.skills:
-        folder, document = skill.source.folder, texts.get(skill.source.place.file)
+    for skill in build.sources.skills:  # also those that another of the same name shadows
+        folder, document = skill.folder, texts.get(skill.place.file)
         if folder is None or document is None:
             continue
         for path, line, column in _named(document, folder):
@@ -48,7 +48,7 @@ def check_skill_files(build: Build, sink: DiagnosticSink) -> None:
             )
             sink.report(
                 NAMED_FILE_MISSING,
-                f"the text of skill `{skill.source.name}` names `{path}`, which is not there",
+                f"the text of skill `{skill.name}` names `{path}`, which is not there",
                 at=span,
                 help=f"did you mean `{posixpath.dirname(path)}/{near}`?",
                 severity=Severity.WARNING,
@@ -64,8 +64,8 @@ def check_skill_links(build: Build, sink: DiagnosticSink) -> None:
     """
     texts = {document.file.display: document for document in build.checked.documents}
     root = build.discovered.root
-    for skill in build.resolved.skills:
-        folder, document = skill.source.folder, texts.get(skill.source.place.file)
+    for skill in build.sources.skills:  # also those that another of the same name shadows
+        folder, document = skill.folder, texts.get(skill.place.file)
         if folder is None or document is None:
             continue
         missing = [
@@ -79,7 +79,7 @@ def check_skill_links(build: Build, sink: DiagnosticSink) -> None:
         more = f" (and {len(paths) - 1} more)" if len(paths) > 1 else ""
         sink.report(
             NAMED_FILE_MISSING,
-            f"the text of skill `{skill.source.name}` links to `{path}`, which is not there{more}",
+            f"the text of skill `{skill.name}` links to `{path}`, which is not there{more}",
             at=Span(file=document.file.display, line=line, column=column, end_line=line, end_column=column + len(path)),
             help=elsewhere(document.file.path.parent, path) or "add the file, or delete the link",
             severity=Severity.WARNING,

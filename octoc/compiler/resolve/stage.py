@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import PurePosixPath
 from typing import TypeVar
 
 import attrs
@@ -27,7 +28,7 @@ from octoc.compiler.resolve.scopes.scopes import resolve_scopes
 from octoc.compiler.resolve.servers import OwnedDefinition, Servers, owner_of_file, resolve_servers
 from octoc.compiler.resolve.texts import resolve_expansions, resolve_needs
 from octoc.compiler.resolve.tuning import tuned
-from octoc.diagnostics.model import DiagnosticSink, Place
+from octoc.diagnostics.model import DiagnosticSink
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.resolve import DUPLICATE_AGENT, SHADOWED, UNKNOWN_SERVER
 from octoc.diagnostics.suggest import did_you_mean
@@ -179,18 +180,29 @@ def _first_of_each(sources: Iterable[Named], what: str, sink: DiagnosticSink, *,
         winner = first.setdefault(source.name, source)
         if winner is source:
             continue
-        related: dict[str, Place] = {"this one is used": winner.place}
         if _is_agent_of_one_folder(source, winner):
-            sink.report(
-                DUPLICATE_AGENT,
-                f"two agents of this folder are called `{source.name}`; the later is left out",
-                at=source.place.child("name"),
-                related=related,
-                help="give one of them another name",
-            )
+            _report_doubled(source, winner, sink)
         elif is_ordered or source.tap:
+            related = {"this one is used": winner.place}
             sink.report(SHADOWED, f"{what} `{source.name}` is shadowed", at=source.place, related=related)
     return tuple(first.values())
+
+
+def _report_doubled(source: Named, winner: Named, sink: DiagnosticSink) -> None:
+    """Report two agents of one name in the file that has another name: it is likely the copy."""
+    is_copy = _has_its_name(source) and not _has_its_name(winner)
+    at, other = (winner, source) if is_copy else (source, winner)
+    sink.report(
+        DUPLICATE_AGENT,
+        f"two agents of this folder are called `{source.name}`; the later is left out",
+        at=at.place.child("name"),
+        related={"the other is here" if is_copy else "this one is used": other.place},
+        help="give one of them another name",
+    )
+
+
+def _has_its_name(source: Named) -> bool:
+    return PurePosixPath(source.place.file).name.partition(".")[0].replace("_", "-") == source.name.replace("_", "-")
 
 
 def _is_agent_of_one_folder(source: AgentSource | SkillSource, other: AgentSource | SkillSource) -> bool:

@@ -255,3 +255,18 @@ def test_a_slip_beside_another_list_that_has_the_tool(check: Check) -> None:
     agent = '{"name": "a", "tools": ["exectue_bash"], "allowedTools": ["execute_bash"]}'
     (found,) = check(".kiro/agents/a.json", agent)
     assert found.help == "did you mean `execute_bash`?"
+
+
+def test_two_agents_of_one_name_are_reported_in_the_copy(check: Check) -> None:
+    """Of two agents of one name the file that has another name is marked, also where it is the first."""
+    check(".claude/agents/writer.md", front("name: writer", "description: Writes"))
+    found = check(".claude/agents/auditor.md", front("name: writer", "description: Audits", "model: opuss"))
+    files = {one.rule.code: one.span.file for one in found if one.span is not None}
+    assert files == {"OCT306": ".claude/agents/auditor.md", "OCT457": ".claude/agents/auditor.md"}
+
+
+def test_a_model_of_an_agent_that_is_left_out(check: Check) -> None:
+    """A slip in the model of an agent that another agent shadows is reported."""
+    check(".claude/agents/a.md", front("name: a", "description: A"))
+    found = check(".claude/agents/b.md", front("name: a", "description: B", "model: opuss"))
+    assert "Claude Code has no model `opuss`" in [one.message for one in found]

@@ -61,7 +61,8 @@ def check_descriptions(build: Build, sink: DiagnosticSink) -> None:
 @lint_check(UNUSUAL_MODEL)
 def check_models(build: Build, sink: DiagnosticSink) -> None:
     """Report a `model` that Octo or Claude Code does not know and that does not look like the name of a model."""
-    for agent in _markdown(build):
+    # A file that another agent of the name shadows has the same mistake.
+    for agent in build.sources.agents:
         model = agent.model
         if (
             agent.kind == "claude"
