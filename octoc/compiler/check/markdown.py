@@ -20,7 +20,7 @@ from octoc.compiler.inputs.agents.tool_lists import names_in
 from octoc.compiler.inputs.claude.plugin import PLUGIN_FILE, is_claude_s
 from octoc.compiler.inputs.claude.start_scripts import copies_agents
 from octoc.compiler.inputs.claude.tools import PERMISSION_MODES
-from octoc.compiler.inputs.skill import MAX_NAME, OCTOMIND, SKILL, SkillClient, skill_client
+from octoc.compiler.inputs.skill import MAX_NAME, OCTOMIND, SKILL, SkillClient, is_of_client, skill_client
 from octoc.compiler.model.documents import kept
 from octoc.compiler.scope.hosts import HOST_TOOLS, host_name
 from octoc.diagnostics.model import Place
@@ -200,7 +200,17 @@ def _check_needs(values: Mapping[str, Any], reader: SkillClient, inspection: Fil
             )
             continue
         if key == "name" and not reader.wants:
-            continue  # the folder's name stands in
+            # The folder's name stands in. `npx skills` installs a repository's own skills for any client.
+            if not (is_of_client(inspection.file.display) or is_claude_s(inspection.file.path)):
+                inspection.sink.report(
+                    rules.MISSING_KEY,
+                    f"the skill has no `name`: {reader.client} takes the folder's, and other clients skip the skill",
+                    at=Place(file=inspection.file.display),
+                    help="add `name`",
+                    severity=Severity.INFO,
+                    subject=f"{reader.client} {key}",
+                )
+            continue
         effect = f"{reader.client} wants it" if reader.wants else f"{reader.client} takes its first paragraph"
         inspection.sink.report(
             rules.MISSING_KEY,

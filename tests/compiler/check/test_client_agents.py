@@ -257,6 +257,13 @@ def test_a_slip_beside_another_list_that_has_the_tool(check: Check) -> None:
     assert found.help == "did you mean `execute_bash`?"
 
 
+@pytest.mark.parametrize("folder, expected", [("skills", ["info"]), (".claude/skills", [])])
+def test_a_skill_of_a_repository_without_a_name(check: Check, folder: str, expected: list[str]) -> None:
+    """Clients other than Claude Code may get a repository's own skill, and skip one without a name."""
+    found = check(f"{folder}/review/SKILL.md", front("description: Reviews a change"))
+    assert [one.severity.label for one in found if one.rule.code == "OCT202"] == expected
+
+
 def test_two_agents_of_one_name_are_reported_in_the_copy(check: Check) -> None:
     """Of two agents of one name the file that has another name is marked, also where it is the first."""
     check(".claude/agents/writer.md", front("name: writer", "description: Writes"))
@@ -270,3 +277,11 @@ def test_a_model_of_an_agent_that_is_left_out(check: Check) -> None:
     check(".claude/agents/a.md", front("name: a", "description: A"))
     found = check(".claude/agents/b.md", front("name: a", "description: B", "model: opuss"))
     assert "Claude Code has no model `opuss`" in [one.message for one in found]
+
+
+def test_an_agent_in_a_users_own_folder_of_opencode(check: Check, tmp_path: Path) -> None:
+    """Agents beside the settings of OpenCode in a repository of dotfiles are OpenCode's."""
+    (tmp_path / "opencode").mkdir()
+    (tmp_path / "opencode/opencode.json").write_text("{}")
+    (found,) = check("opencode/agents/a.md", front("description: Reviews", "mode: subagnet"))
+    assert (found.severity.label, found.notes) == ("error", ("OpenCode refuses its configuration",))

@@ -8,11 +8,12 @@ from octoc.compiler.inputs.agents.factory import FACTORY
 from octoc.compiler.inputs.agents.gemini import GEMINI
 from octoc.compiler.inputs.agents.kilo import KILO
 from octoc.compiler.inputs.agents.kiro import KIRO, KIRO_JSON
-from octoc.compiler.inputs.agents.opencode import OPENCODE
+from octoc.compiler.inputs.agents.opencode import OPENCODE, OPENCODE_USER
 from octoc.compiler.inputs.agents.qwen import QWEN
 
 CLIENT_AGENTS = (
     *(COPILOT, CODEX, OPENCODE, KILO, CURSOR, GEMINI, QWEN, KIRO, KIRO_JSON, FACTORY, AMAZON_Q, AMAZON_Q_IDE),
+    OPENCODE_USER,
 )
 """The dialects of agents that a build leaves out."""
 KEYS_OF_CLIENTS = frozenset(key for dialect in CLIENT_AGENTS for key in dialect.schema["properties"]) | {

@@ -4,6 +4,8 @@ Source: OpenCode 1.17, `config/agent.ts` and `v1/config/agent.ts`: an agent that
 configuration invalid. It hands keys that it does not know to the model's provider.
 """
 
+import attrs
+
 from octoc.compiler.inputs.agents.clients import COUNT, FLAG, NUMBER, TABLE, TEXT, AgentDialect, object_schema, unread
 
 _ACTION = {"enum": ["ask", "allow", "deny"]}
@@ -41,3 +43,12 @@ OPENCODE = AgentDialect(
     }),
     unread=unread("write `permission`, such as `edit: deny`"),
 )  # fmt: skip
+OPENCODE_USER = attrs.evolve(
+    OPENCODE,
+    name="opencode-user",
+    patterns=tuple(f"opencode/{inner}{part}/*.md" for inner in ("", "*/") for part in ("agents", "agent")),
+    home="",
+    beside=("../opencode.json", "../opencode.jsonc"),
+    is_in_project=False,
+)
+"""The agents in a user's own folder, `~/.config/opencode`, as repositories of such folders keep it."""
