@@ -122,6 +122,16 @@ def test_hooks_of_another_client_are_left_out(tmp_path: Path) -> None:
     assert reported(tmp_path, "hooks/hooks.json", hooks("BeforeAgent", "node ${extensionPath}/a.js")) == []
 
 
+@pytest.mark.parametrize("script, codes", [("there.sh", []), ("gone.sh", ["OCT731"])])
+def test_scripts_of_hooks_in_a_plugin_of_codex(tmp_path: Path, script: str, codes: list[str]) -> None:
+    """Hooks of a plugin of Codex run scripts in the plugin's folder, which must be there."""
+    (tmp_path / ".codex-plugin").mkdir()
+    (tmp_path / ".codex-plugin/plugin.json").write_text('{"name": "acme"}', encoding="utf-8")
+    (tmp_path / "there.sh").touch()
+    values = hooks("SessionStart", f'sh "${{PLUGIN_ROOT}}/{script}"')
+    assert [code for code, _ in reported(tmp_path, "hooks/hooks.json", values)] == codes
+
+
 def test_secrets_are_at_their_place_in_a_file_of_secrets(tmp_path: Path) -> None:
     """A file of secrets is read for its syntax, and its values are not reported."""
     token = "ghp_" + "0123456789abcdefABCDEF0123456789abcd"

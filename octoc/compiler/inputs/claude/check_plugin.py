@@ -25,6 +25,7 @@ from octoc.diagnostics.suggest import slips_of
 from octoc.lists import one_of
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+_VERSION = re.compile(r"\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?")
 _OPTION_TYPES = ("string", "number", "boolean", "directory", "file")
 _SECRET_TYPES = frozenset({"secret", "password"})
 _PATH_FIELDS = ("commands", "agents", "skills", "hooks", "mcpServers", "lspServers", "outputStyles", "workflows")
@@ -48,6 +49,15 @@ def check_plugin(values: Mapping[str, Any], inspection: FileInspection) -> None:
                 help=f"did you mean {one_of(near)}?",
             )
     check_name(values.get("name"), ("name",), inspection)
+    version = values.get("version")
+    if isinstance(version, str) and not _VERSION.fullmatch(version):
+        inspection.report(
+            UNEXPECTED_VALUE,
+            f"`{version}` is no semantic version, which Claude Code documents for a plugin",
+            ("version",),
+            help="write three numbers, such as `1.4.0`",
+            severity=Severity.INFO,
+        )
     check_components(values, (), folder, inspection)
     _check_options(values.get("userConfig"), inspection)
     if isinstance(values.get("hooks"), Mapping):

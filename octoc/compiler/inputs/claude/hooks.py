@@ -21,6 +21,7 @@ from octoc.compiler.inputs.claude.plugin import (
 )
 from octoc.compiler.inputs.claude.settings import CLAUDE_SETTINGS, SETTINGS_FILE
 from octoc.compiler.inputs.claude.tools import EVENTS, HOOK_FIELDS, TOOL_EVENTS, TOOLS, VERSION, nearest
+from octoc.compiler.inputs.settings.clients import values_at
 from octoc.compiler.inputs.settings.plugins import CURSOR_PLUGIN_FILE
 from octoc.compiler.model.documents import FoundFile
 from octoc.diagnostics.model import KeyPath, Place
@@ -30,6 +31,8 @@ from octoc.diagnostics.rules.lint_mcp import UNEXPANDED_REFERENCE
 from octoc.lists import one_of
 
 _OF_PLUGINS = (CLAUDE_HOOKS, CLAUDE_PLUGIN)
+CODEX_PLUGIN_FILE = ".codex-plugin/plugin.json"
+"""The manifest of a plugin of Codex, which reads `hooks/hooks.json` beside it, too."""
 _UNCLOSED = re.compile(r"\$\{[A-Za-z_]\w*(?=[/\\\"\s]|\Z)")
 _NAMES = re.compile(r"[A-Za-z]+(?:\|[A-Za-z]+)*")
 
@@ -49,10 +52,13 @@ def is_of_other_client(values: Mapping[str, Any], inspection: FileInspection) ->
     if inspection.file.path.match(UNREAD_HOOKS_FILE):
         _report_unread(values, inspection)
         return True
-    is_plugin = (_plugin_of(inspection) / PLUGIN_FILE).is_file()
+    plugin = _plugin_of(inspection)
+    is_plugin = (plugin / PLUGIN_FILE).is_file()
+    if not is_plugin and (plugin / CODEX_PLUGIN_FILE).is_file():
+        _check_scripts(values, plugin, inspection)
     # Without a manifest, another program may merge events that stand at the root into its own file.
     is_whole = "hooks" in values and "CLAUDE_PLUGIN_ROOT" in str(values)
-    return "version" in values or not (is_plugin or is_whole) or _is_of_cursor(values, _plugin_of(inspection))
+    return "version" in values or not (is_plugin or is_whole) or _is_of_cursor(values, plugin)
 
 
 def _is_of_cursor(values: Mapping[str, Any], folder: Path) -> bool:
@@ -65,6 +71,23 @@ def _is_of_cursor(values: Mapping[str, Any], folder: Path) -> bool:
         return False
     named = values_of(folder / CURSOR_PLUGIN_FILE).get("hooks")
     return not CURSOR_ONLY_EVENTS.isdisjoint(hooks) or HOOKS_FILE in str(named)
+
+
+def _check_scripts(values: Mapping[str, Any], plugin: Path, inspection: FileInspection) -> None:
+    """Report scripts of a plugin of Codex, whose hooks have the same form, that are not there."""
+    for path, command in values_at(values, ("hooks", "*", "*", "hooks", "*", "command")):
+        script = script_of(command, plugin, of_plugin=True) if isinstance(command, str) else None
+        if script is not None and is_missing(plugin, script):
+            _report_script(script, path, plugin, inspection)
+
+
+def _report_script(script: str, path: KeyPath, folder: Path, inspection: FileInspection) -> None:
+    inspection.report(
+        NAMED_FILE_MISSING,
+        f"the hook runs `{script}`, which is not there",
+        path,
+        help=elsewhere(folder, script) or "add the file, or delete the hook",
+    )
 
 
 def _report_unread(values: Mapping[str, Any], inspection: FileInspection) -> None:
@@ -182,12 +205,7 @@ def _check_hook(hook: Any, path: KeyPath, inspection: FileInspection, folder: Pa
         script = script_of(hook["command"], folder, of_plugin=inspection.file.kind is not CLAUDE_SETTINGS)
         # A file of hooks without a manifest may be copied elsewhere when it is installed.
         if script is not None and all(is_missing(one, script) for one in _roots(folder)):
-            inspection.report(
-                NAMED_FILE_MISSING,
-                f"the hook runs `{script}`, which is not there",
-                (*path, "command"),
-                help=elsewhere(folder, script) or "add the file, or delete the hook",
-            )
+            _report_script(script, (*path, "command"), folder, inspection)
 
 
 def _roots(folder: Path) -> Iterator[Path]:

@@ -16,7 +16,7 @@ from octoc.compiler.inputs.claude.settings import LOCAL_SETTINGS_FILE, SETTINGS_
 from octoc.gitignore import is_ignored, parse_gitignore
 
 _PROJECT, _PLUGIN = (
-    re.compile(rf"\$\{{?{name}(?::-[^}}]*)?\}}?/") for name in ("CLAUDE_PROJECT_DIR", "CLAUDE_PLUGIN_ROOT")
+    re.compile(rf"\$\{{?{name}(?::-[^}}]*)?\}}?/") for name in ("CLAUDE_PROJECT_DIR", "(?:CLAUDE_)?PLUGIN_ROOT")
 )
 _LAUNCHERS = frozenset({
     "bash", "bun", "deno", "node", "npx", "perl", "php", "pwsh", "python", "python3", "ruby", "run", "sh", "tsx", "uv",

@@ -201,3 +201,13 @@ def test_words_of_an_entry_are_a_list(tmp_path: Path, key: str) -> None:
     plugins = [{"name": "a", "source": {"source": "github", "repo": "acme/a"}, key: "a, b"}]
     found = findings(tmp_path, {MARKETPLACE: {"name": "team-tools", "owner": OWNER, "plugins": plugins}})
     assert [(one.rule.code, one.severity.label) for one in found] == [("OCT203", "error")]
+
+
+@pytest.mark.parametrize(
+    "version, is_sound", [("1.4.0", True), ("2.0.0-beta.1+7", True), ("1.4.x", False), ("v2", False)]
+)
+def test_a_version_that_is_not_semantic_is_information(tmp_path: Path, version: str, is_sound: bool) -> None:
+    """Claude Code documents a semantic version for a plugin, and takes any text."""
+    assert findings(tmp_path, {PLUGIN: {"name": "review", "version": version}}) == ()
+    outcome = check_target(CheckTarget(root=tmp_path, folder=tmp_path), use_cache=False)
+    assert ["OCT204" in {one.rule.code for one in outcome.diagnostics}] == [not is_sound]
