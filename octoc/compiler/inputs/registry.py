@@ -64,6 +64,7 @@ from octoc.compiler.inputs.published import APM_LOCK, FASTMCP, REGISTRY_SERVER, 
 from octoc.compiler.inputs.routing import BACKGROUND, EXPANDED, FIXTURES, NEEDS
 from octoc.compiler.inputs.scopes import SCOPES
 from octoc.compiler.inputs.settings.apm import APM as APM_SETTINGS
+from octoc.compiler.inputs.settings.augment import AUGMENT as AUGMENT_SETTINGS
 from octoc.compiler.inputs.settings.clients import CLIENT_SETTINGS
 from octoc.compiler.inputs.settings.codex import CODEX as CODEX_SETTINGS
 from octoc.compiler.inputs.settings.continue_dev import CONTINUE as CONTINUE_SETTINGS
@@ -75,6 +76,7 @@ from octoc.compiler.inputs.settings.opencode import OPENCODE as OPENCODE_SETTING
 from octoc.compiler.inputs.settings.plugins import CODEX_MARKETPLACE, GEMINI_EXTENSION
 from octoc.compiler.inputs.settings.plugins import CODEX_PLUGIN as CODEX_MANIFEST
 from octoc.compiler.inputs.settings.plugins import CURSOR_PLUGIN as CURSOR_MANIFEST
+from octoc.compiler.inputs.settings.qwen import QWEN as QWEN_SETTINGS
 from octoc.compiler.inputs.skill import SKILL
 from octoc.compiler.inputs.snapshot import SNAPSHOT
 from octoc.compiler.inputs.tool_list import TOOL_LIST
@@ -101,7 +103,7 @@ DIALECTS = (
     *CLIENT_AGENTS,
     *SERVERS_OF_AGENTS,
     *(CODEX_SETTINGS, OPENCODE_SETTINGS, GEMINI_SETTINGS, LIBRECHAT_SETTINGS, CRUSH_SETTINGS, CONTINUE_SETTINGS),
-    *(MCP_AGENT_SETTINGS, APM_SETTINGS),
+    *(MCP_AGENT_SETTINGS, APM_SETTINGS, AUGMENT_SETTINGS, QWEN_SETTINGS),
     *(CODEX_MANIFEST, CODEX_MARKETPLACE, CURSOR_MANIFEST, GEMINI_EXTENSION, PLUGIN_COMMAND),
 )
 """octoc's own dialects."""

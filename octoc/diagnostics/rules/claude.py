@@ -12,14 +12,14 @@ PERMISSION_WITHOUT_EFFECT = rule(
     "permission-without-effect",
     "The client skips a permission rule, or another rule decides every call that it matches.",
     Severity.WARNING,
-    kinds=groups.CLAUDE_SETTINGS | groups.AGENT_MD | groups.SKILLS | groups.CLAUDE_COMMANDS,
+    kinds=groups.CLAUDE_SETTINGS | groups.AGENT_MD | groups.SKILLS | groups.CLAUDE_COMMANDS | groups.CLIENT_SETTINGS,
 )
 HOOK_NEVER_RUNS = rule(
     "OCT729",
     "hook-never-runs",
     "A hook waits for an event or a tool that its client does not have, or stands where the client does not look.",
     Severity.WARNING,
-    kinds=groups.CLAUDE_HOOKS,
+    kinds=groups.CLAUDE_HOOKS | groups.CLIENT_SETTINGS,
 )
 PLUGIN_PATH_REFUSED = rule(
     "OCT730",

@@ -40,6 +40,9 @@ class SettingsDialect(Dialect):
         servers: where lists of names of servers stand, likewise.
         addresses: where addresses stand that the client sends credentials to, likewise.
         texts: where texts stand in which `variable` alone is replaced, likewise.
+        events: the events of the client's `hooks`; empty where octoc does not know them.
+        other_events: events of other clients -> those of this one.
+        rules: where lists of permission rules stand, of the form `Tool` or `Tool(what)`, likewise.
         root_keys: keys of which a YAML file has one; another program's file of this name has none of them.
     """
 
@@ -58,6 +61,9 @@ class SettingsDialect(Dialect):
     addresses: tuple[tuple[str, ...], ...] = ()
     texts: tuple[tuple[str, ...], ...] = ()
     root_keys: tuple[str, ...] = ()
+    events: frozenset[str] = frozenset()
+    other_events: Mapping[str, str] = attrs.field(factory=dict)
+    rules: tuple[tuple[str, ...], ...] = ()
 
 
 def values_at(value: Any, pattern: tuple[str, ...], path: KeyPath = ()) -> Iterator[tuple[KeyPath, Any]]:

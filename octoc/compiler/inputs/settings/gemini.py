@@ -2,7 +2,7 @@
 
 Source: Gemini CLI 0.56 (August 2026), `config/config.ts`, `settingsSchema.ts` and `policy/config.ts`: an approval mode
 of another word stops it, and `yolo`, which only its command line takes, is ignored; names of servers and tools that do
-not exist do nothing.
+not exist do nothing. `hooks/types.ts`: its events; it warns of any other at its start and runs none of its hooks.
 """
 
 from octoc.compiler.inputs.agents.clients import object_schema
@@ -23,4 +23,13 @@ GEMINI = SettingsDialect(
     tools=tuple(("tools", key) for key in ("core", "allowed", "exclude")),
     builtin=GEMINI_AGENTS.builtin,
     servers=(("mcp", "allowed"), ("mcp", "excluded")),
-)
+    events=frozenset({
+        "BeforeTool", "AfterTool", "BeforeAgent", "AfterAgent", "BeforeModel", "AfterModel", "BeforeToolSelection",
+        "Notification", "SessionStart", "SessionEnd", "PreCompress",
+    }),
+    other_events={
+        "PreToolUse": "BeforeTool", "PostToolUse": "AfterTool", "UserPromptSubmit": "BeforeAgent",
+        "Stop": "AfterAgent", "PreCompact": "PreCompress",
+    },
+    rules=tuple(("tools", key) for key in ("core", "allowed", "exclude")),
+)  # fmt: skip

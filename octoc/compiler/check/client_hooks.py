@@ -1,0 +1,54 @@
+"""Hooks and permission rules in settings of clients other than Claude Code: what never runs and never matches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from octoc.compiler.check.inspection import FileInspection
+from octoc.compiler.inputs.agents.tool_lists import names_in
+from octoc.compiler.inputs.settings.clients import SettingsDialect, values_at
+from octoc.diagnostics.rule import Severity
+from octoc.diagnostics.rules.claude import HOOK_NEVER_RUNS, PERMISSION_WITHOUT_EFFECT
+from octoc.diagnostics.suggest import near_names
+
+
+def check_events(values: Mapping[str, Any], dialect: SettingsDialect, inspection: FileInspection) -> None:
+    """Report lists of hooks under events that the client does not have."""
+    hooks = values.get("hooks")
+    for event, groups in hooks.items() if dialect.events and isinstance(hooks, Mapping) else ():
+        if event in dialect.events or not _has_hooks(groups):
+            continue
+        other = dialect.other_events.get(event)
+        near = (other,) if other else near_names(event, dialect.events, 1)
+        inspection.report(
+            HOOK_NEVER_RUNS,
+            f"{dialect.client} has no event `{event}`, so its hooks never run",
+            ("hooks", event),
+            key=True,
+            help=f"did you mean `{near[0]}`?" if near else None,
+            severity=Severity.WARNING if near else Severity.INFO,
+        )
+
+
+def _has_hooks(groups: Any) -> bool:
+    """Tell whether a value is a list of groups with hooks; clients also keep settings beside the events."""
+    return isinstance(groups, list) and any(isinstance(one, Mapping) and "hooks" in one for one in groups)
+
+
+def check_rules(values: Mapping[str, Any], dialect: SettingsDialect, inspection: FileInspection) -> None:
+    """Report permission rules with one bracket of two, which name no tool."""
+    for pattern in dialect.rules:
+        for path, value in values_at(values, pattern):
+            for text, step in names_in(value) if isinstance(value, list) else ():
+                line = text.strip()
+                opens, closes = "(" in line, line.endswith(")")
+                if opens != closes:
+                    inspection.report(
+                        PERMISSION_WITHOUT_EFFECT,
+                        f"rule `{line}` does not {'end with' if opens else 'have'} "
+                        f"the bracket that it {'opens' if opens else 'closes'}",
+                        (*path, *step),
+                        help="write `Tool` or `Tool(what)`",
+                        severity=Severity.WARNING,
+                    )

@@ -1,0 +1,15 @@
+"""Qwen Code's `.qwen/settings.json`, its servers left out.
+
+Source: Qwen Code, `permissions` of its settings (November 2026): rules as Claude Code's, `Tool` or `Tool(what)`.
+"""
+
+from octoc.compiler.inputs.mcp.qwen import QWEN as QWEN_SERVERS
+from octoc.compiler.inputs.settings.clients import SettingsDialect
+
+QWEN = SettingsDialect(
+    name="qwen",
+    client="Qwen Code",
+    patterns=QWEN_SERVERS.patterns[:1],
+    reads_comments=True,
+    rules=tuple(("permissions", kind) for kind in ("allow", "ask", "deny")),
+)
