@@ -24,6 +24,8 @@ _DATE = re.compile(r"/schemas/(\d{4}-\d{2}-\d{2})/")
 _COMPARED = re.compile(r"\s*(?:\^|~|[<>]=?|=)\s*v?\d|.*\s(?:-|\|\|)\s")
 _WILDCARD = re.compile(r"v?(?:\d+|[xX*])(?:\.(?:\d+|[xX*])){0,2}\Z")
 _SHA256 = re.compile(r"[0-9a-f]{64}\Z")
+_PROGRAMS = {"npm": ("npx", "bunx", "pnpm"), "pypi": ("uvx", "uv", "pipx")}
+"""Registries, and the programs that run their packages; the usual one first."""
 _LOCK_KEYS = frozenset({"source", "sourceType", "ref", "skillPath", "computedHash"})
 _SNAKE = {
     **{f"{name}_{last}": f"{name}{last.title()}" for name, last in (("registry", "type"), ("runtime", "hint"))},
@@ -58,6 +60,7 @@ def check_registry_server(values: Mapping[str, Any], inspection: FileInspection)
     for index, package in kept(values.get("packages") or ()):
         path: KeyPath = ("packages", index)
         _check_version(package.get("version", ""), (*path, "version"), inspection)
+        _check_program(package, path, inspection)
         transport = package["transport"]
         kind = STANDARD.get(kind_of_definition(transport) or "")
         if kind is not None and kind.needs == "url" and not transport.get("url"):
@@ -70,6 +73,27 @@ def check_registry_server(values: Mapping[str, Any], inspection: FileInspection)
             advice = "add the SHA-256 digest of the file at `identifier`"
             # A release may write the digest.
             inspection.report(rules.REFUSED_BY_REGISTRY, message, path, help=advice, severity=Severity.WARNING)
+
+
+def _check_program(package: Mapping[str, Any], path: KeyPath, inspection: FileInspection) -> None:
+    """Report a program that takes packages from another registry than the package is in."""
+    kind, hint = package["registryType"], package.get("runtimeHint")
+    other = next((one for one, programs in _PROGRAMS.items() if hint in programs and one != kind), None)
+    if kind in _PROGRAMS and other is not None:
+        inspection.report(
+            rules.UNEXPECTED_VALUE,
+            f"`{hint}` runs packages of {other}, and `{package['identifier']}` is one of {kind}",
+            (*path, "runtimeHint"),
+            help=f"write `{_PROGRAMS[kind][0]}`, or correct `registryType`",
+            severity=Severity.WARNING,
+        )
+    if kind == "pypi" and str(package["identifier"]).startswith("@"):
+        inspection.report(
+            rules.REFUSED_BY_REGISTRY,
+            f"`{package['identifier']}` is a name of npm, and no package of pypi can have it",
+            (*path, "identifier"),
+            help="write the name on PyPI, or set `registryType` to `npm`",
+        )
 
 
 def _check_description(values: Mapping[str, Any], inspection: FileInspection) -> None:

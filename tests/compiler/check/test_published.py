@@ -72,6 +72,11 @@ def changed(**changes: Any) -> dict[str, Any]:
             changed(packageArguments=[{"type": "named", "name": "--port", "default": 8080}]),
             "expected a string for `packages[0].packageArguments[0].default`, found a whole number",
         ),
+        (
+            "server.json",
+            changed(registryType="pypi", identifier="@acme/weather"),
+            "`@acme/weather` is a name of npm, and no package of pypi can have it",
+        ),
         ("server.json", {**SERVER, "name": "weather"}, f"`weather` is not a valid name: {NAMELESS}"),
         ("fastmcp.json", {"entrypoint": {"file": "server.py", "object": "app"}}, "the file has no `source`"),
         (
@@ -95,6 +100,7 @@ def test_what_its_reader_refuses_is_an_error(name: str, values: Any, message: st
             changed(registryType="mcpb"),
             "a package of type `mcpb` needs `fileSha256`, 64 lower-case hexadecimal digits",
         ),
+        ("server.json", changed(runtimeHint="uvx"), "`uvx` runs packages of pypi, and `a` is one of npm"),
         (
             "fastmcp.json",
             {"source": {"path": "fastmcp.json"}, "environment": {"python": 3.12}},
