@@ -1,4 +1,4 @@
-"""Hooks and permission rules in settings of clients other than Claude Code: what never runs and never matches."""
+"""Lists in settings of other clients: hooks that never run, rules that never match, and names that occur twice."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any
 from octoc.compiler.check.inspection import FileInspection
 from octoc.compiler.inputs.agents.tool_lists import names_in
 from octoc.compiler.inputs.settings.clients import SettingsDialect, values_at
+from octoc.diagnostics.model import KeyPath
 from octoc.diagnostics.rule import Severity
+from octoc.diagnostics.rules.check import REPEATED_NAME
 from octoc.diagnostics.rules.claude import HOOK_NEVER_RUNS, PERMISSION_WITHOUT_EFFECT
 from octoc.diagnostics.suggest import near_names
 
@@ -52,3 +54,19 @@ def check_rules(values: Mapping[str, Any], dialect: SettingsDialect, inspection:
                         help="write `Tool` or `Tool(what)`",
                         severity=Severity.WARNING,
                     )
+
+
+def check_unique(values: Mapping[str, Any], dialect: SettingsDialect, inspection: FileInspection) -> None:
+    """Report entries of a list that have the key of an earlier one, where the client takes each once."""
+    for pattern, key in dialect.unique.items():
+        first: dict[str, KeyPath] = {}
+        for path, entry in values_at(values, pattern):
+            name = entry.get(key) if isinstance(entry, Mapping) else None
+            if isinstance(name, str) and (other := first.setdefault(name, path)) != path:
+                inspection.report(
+                    REPEATED_NAME,
+                    f"two entries of `{path[0]}` have the {key} `{name}`: {dialect.effect}",
+                    (*path, key),
+                    related={"the first is here": (*other, key)},
+                    help="give one of them another",
+                )

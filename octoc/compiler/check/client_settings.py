@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 
 from octoc.addresses import is_private_network, plain_http_host
-from octoc.compiler.check.client_hooks import check_events, check_rules
+from octoc.compiler.check.client_lists import check_events, check_rules, check_unique
 from octoc.compiler.check.inspection import FileInspection, dotted
 from octoc.compiler.check.schemas import validator_of_client
 from octoc.compiler.check.translate import report_errors
@@ -68,6 +68,7 @@ def check_client_settings(values: Mapping[str, Any], inspection: FileInspection)
     _check_slips(values, dialect, inspection)
     check_events(values, dialect, inspection)
     check_rules(values, dialect, inspection)
+    check_unique(values, dialect, inspection)
     for pattern, needed in dialect.needed.items():
         for path, value in values_at(values, pattern):
             _check_needed(value, path, needed, inspection)

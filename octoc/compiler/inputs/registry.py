@@ -67,6 +67,7 @@ from octoc.compiler.inputs.settings.apm import APM as APM_SETTINGS
 from octoc.compiler.inputs.settings.augment import AUGMENT as AUGMENT_SETTINGS
 from octoc.compiler.inputs.settings.clients import CLIENT_SETTINGS
 from octoc.compiler.inputs.settings.codex import CODEX as CODEX_SETTINGS
+from octoc.compiler.inputs.settings.commands import GEMINI_COMMAND
 from octoc.compiler.inputs.settings.continue_dev import CONTINUE as CONTINUE_SETTINGS
 from octoc.compiler.inputs.settings.crush import CRUSH as CRUSH_SETTINGS
 from octoc.compiler.inputs.settings.gemini import GEMINI as GEMINI_SETTINGS
@@ -77,6 +78,7 @@ from octoc.compiler.inputs.settings.plugins import CODEX_MARKETPLACE, GEMINI_EXT
 from octoc.compiler.inputs.settings.plugins import CODEX_PLUGIN as CODEX_MANIFEST
 from octoc.compiler.inputs.settings.plugins import CURSOR_PLUGIN as CURSOR_MANIFEST
 from octoc.compiler.inputs.settings.qwen import QWEN as QWEN_SETTINGS
+from octoc.compiler.inputs.settings.roo import ROO_MODES
 from octoc.compiler.inputs.skill import SKILL
 from octoc.compiler.inputs.snapshot import SNAPSHOT
 from octoc.compiler.inputs.tool_list import TOOL_LIST
@@ -103,7 +105,7 @@ DIALECTS = (
     *CLIENT_AGENTS,
     *SERVERS_OF_AGENTS,
     *(CODEX_SETTINGS, OPENCODE_SETTINGS, GEMINI_SETTINGS, LIBRECHAT_SETTINGS, CRUSH_SETTINGS, CONTINUE_SETTINGS),
-    *(MCP_AGENT_SETTINGS, APM_SETTINGS, AUGMENT_SETTINGS, QWEN_SETTINGS),
+    *(MCP_AGENT_SETTINGS, APM_SETTINGS, AUGMENT_SETTINGS, QWEN_SETTINGS, GEMINI_COMMAND, ROO_MODES),
     *(CODEX_MANIFEST, CODEX_MARKETPLACE, CURSOR_MANIFEST, GEMINI_EXTENSION, PLUGIN_COMMAND),
 )
 """octoc's own dialects."""

@@ -19,6 +19,8 @@ WIRED = PROVIDERS | MANIFESTS
 SERVERS = MCP | WIRED | AGENT_MD
 """Files that define servers."""
 SNAPSHOTS = frozenset({"snapshot"})
+TOOL_TEXTS = SNAPSHOTS | frozenset({"tool-list"})
+"""Files with the texts of recorded tools."""
 FASTMCP = frozenset({"fastmcp"})
 REGISTRY_SERVERS = frozenset({"registry-server"})
 SKILLS_LOCKS = frozenset({"skills-lock"})

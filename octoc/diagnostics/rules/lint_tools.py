@@ -74,28 +74,28 @@ INVISIBLE_CHARACTER = rule(
     "invisible-character",
     "A text that a model reads holds characters that people do not see.",
     Severity.WARNING,
-    kinds=groups.SNAPSHOTS | groups.MARKDOWN | groups.INSTRUCTIONS,
+    kinds=groups.TOOL_TEXTS | groups.MARKDOWN | groups.INSTRUCTIONS | groups.CLIENT_SETTINGS,
 )
 CONFUSABLE_CHARACTER = rule(
     "OCT481",
     "confusable-character",
     "A word has letters that look like letters of another script.",
     Severity.WARNING,
-    kinds=groups.SNAPSHOTS,
+    kinds=groups.TOOL_TEXTS,
 )
 HIDDEN_TEXT = rule(
     "OCT482",
     "hidden-text",
     "A text has a part that is hidden from people and not from models.",
     Severity.WARNING,
-    kinds=groups.SNAPSHOTS,
+    kinds=groups.TOOL_TEXTS,
 )
 ADDRESSES_MODEL = rule(
     "OCT483",
     "addresses-model",
     "A text gives the model orders that do not belong in a description.",
     Severity.WARNING,
-    kinds=groups.SNAPSHOTS,
+    kinds=groups.TOOL_TEXTS,
 )
 DRIFT_BREAKING = rule(
     "OCT484",

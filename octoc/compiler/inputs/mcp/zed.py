@@ -1,4 +1,7 @@
-"""Zed's `.zed/settings.json`: servers in `context_servers`, in two forms, beside those of extensions."""
+"""Zed's `.zed/settings.json`: servers in `context_servers`, in two forms, beside those of extensions.
+
+A user keeps such a file in `zed/` of the folder for settings, which dotfiles hold.
+"""
 
 from octoc.compiler.inputs.mcp.convert import ServerDraft
 from octoc.plugin.file_kinds import Dialect
@@ -19,7 +22,7 @@ ZED = Dialect(
     kind="mcp",
     name="zed",
     client="Zed",
-    patterns=(".zed/settings.json",),
+    patterns=(".zed/settings.json", "zed/settings.json"),
     rank=13,
     is_settings=True,
     reads_comments=True,

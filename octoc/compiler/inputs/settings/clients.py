@@ -43,6 +43,8 @@ class SettingsDialect(Dialect):
         events: the events of the client's `hooks`; empty where octoc does not know them.
         other_events: events of other clients -> those of this one.
         rules: where lists of permission rules stand, of the form `Tool` or `Tool(what)`, likewise.
+        unique: where entries of lists stand, likewise -> the key that each has for itself.
+        prompts: where texts stand that the client hands to the model as instructions, likewise.
         root_keys: keys of which a YAML file has one; another program's file of this name has none of them.
     """
 
@@ -64,6 +66,8 @@ class SettingsDialect(Dialect):
     events: frozenset[str] = frozenset()
     other_events: Mapping[str, str] = attrs.field(factory=dict)
     rules: tuple[tuple[str, ...], ...] = ()
+    unique: Mapping[tuple[str, ...], str] = attrs.field(factory=dict)
+    prompts: tuple[tuple[str, ...], ...] = ()
 
 
 def values_at(value: Any, pattern: tuple[str, ...], path: KeyPath = ()) -> Iterator[tuple[KeyPath, Any]]:

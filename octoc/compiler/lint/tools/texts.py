@@ -81,6 +81,7 @@ def texts_of(build: Build) -> Iterator[LintedText]:
             line = lines.get(place.file, 0)
             yield LintedText(value=skill.body, what=f"the text {whose}", place=place, kind="prompt", line=line)
     yield from _of_client_agents(build)
+    yield from _of_client_prompts(build)
     yield from _of_instructions(build)
 
 
@@ -111,6 +112,17 @@ def _of_client_agents(build: Build) -> Iterator[LintedText]:
             if isinstance(description, str):
                 what = f"the description of agent `{path[-1] if path else document.file.path.stem}`"
                 yield LintedText(value=description, what=what, place=document.place(*path, "description"))
+
+
+def _of_client_prompts(build: Build) -> Iterator[LintedText]:
+    """Yield what settings and commands of other clients hand to the model."""
+    for document in build.checked.documents:
+        dialect = document.file.dialect
+        for pattern in dialect.prompts if isinstance(dialect, SettingsDialect) else ():
+            for path, text in values_at(document.values, pattern):
+                if isinstance(text, str):
+                    what, place = f"`{path[-1]}` of `{document.file.path.name}`", document.place(*path)
+                    yield LintedText(value=text, what=what, place=place, kind="prompt")
 
 
 def _key(place: Place, key: str) -> Place:

@@ -1,0 +1,18 @@
+"""Roo Code's `.roomodes`: the modes of a project.
+
+Source: Roo Code, `packages/types/src/mode.ts` (2026): it refuses a file in which two modes have one `slug`. octoc reads
+the form in YAML.
+"""
+
+from octoc.compiler.inputs.settings.clients import SettingsDialect
+
+ROO_MODES = SettingsDialect(
+    name="roo-modes",
+    client="Roo Code",
+    patterns=(".roomodes",),
+    syntax="yaml",
+    root_keys=("customModes",),
+    effect="Roo Code refuses the file",
+    unique={("customModes", "*"): "slug"},
+    prompts=tuple(("customModes", "*", key) for key in ("roleDefinition", "customInstructions", "whenToUse")),
+)
