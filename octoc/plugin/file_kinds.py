@@ -323,6 +323,7 @@ class FileKind:
         is_published: a registry or a marketplace reads such files, so one that is passed on is its publisher's.
         tool_rules: keys that list tools as Claude Code's permission rules, such as `Bash(git log *)`.
         names_files: findings depend on whether files are there that octoc does not read, so no check is remembered.
+        lists_tools: its value `list` has recorded tools, whose texts are checked.
         is_prose: its value `text` is a whole text for models; a folder that has only such files has nothing to check.
     """
 
@@ -358,6 +359,7 @@ class FileKind:
     tool_rules: tuple[str, ...] = ()
     names_files: bool = False
     is_prose: bool = False
+    lists_tools: bool = False
 
     def __str__(self) -> str:
         return self.name

@@ -76,5 +76,6 @@ TOOL_LIST = FileKind(
     is_one=has_tools,
     scan="everywhere",
     is_complete=True,
+    lists_tools=True,
     limit="max_snapshot_bytes",
 )

@@ -14,7 +14,7 @@ import attrs
 from octoc.aliases import sanitize
 from octoc.compiler.fixes.edits import replaced
 from octoc.compiler.inputs.agents.tool_lists import names_in
-from octoc.compiler.inputs.claude.plugin import CLAUDE_PLUGIN
+from octoc.compiler.inputs.claude.plugin import PLUGIN_FILE
 from octoc.compiler.inputs.claude.user import UserScope
 from octoc.compiler.inputs.settings.clients import SettingsDialect, values_at
 from octoc.compiler.model.build import Build
@@ -123,7 +123,7 @@ def _of_plugins(builds: Sequence[Build]) -> Iterator[str]:
     plugins = {
         document.file.path.parent.parent: document.values.get("name")
         for document in documents
-        if document.file.kind is CLAUDE_PLUGIN
+        if document.file.path.match(PLUGIN_FILE) and document.file.kind.role != "servers"
     }
     for document in documents:
         servers = document.values.get("mcpServers") if document.file.kind.role == "servers" else None

@@ -265,7 +265,7 @@ def test_a_skill_of_a_repository_without_a_name(check: Check, folder: str, expec
 
 
 def test_two_agents_of_one_name_are_reported_in_the_copy(check: Check) -> None:
-    """Of two agents of one name the file that has another name is marked, also where it is the first."""
+    """The file that has another name than its agent is marked, also where it is the first of two."""
     check(".claude/agents/writer.md", front("name: writer", "description: Writes"))
     found = check(".claude/agents/auditor.md", front("name: writer", "description: Audits", "model: opuss"))
     files = {one.rule.code: one.span.file for one in found if one.span is not None}

@@ -53,7 +53,7 @@ def check_plugin(values: Mapping[str, Any], inspection: FileInspection) -> None:
     if isinstance(version, str) and not _VERSION.fullmatch(version):
         inspection.report(
             UNEXPECTED_VALUE,
-            f"`{version}` is no semantic version, which Claude Code documents for a plugin",
+            f"`{version}` is not a semantic version, which Claude Code documents for a plugin",
             ("version",),
             help="write three numbers, such as `1.4.0`",
             severity=Severity.INFO,

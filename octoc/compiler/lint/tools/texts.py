@@ -9,7 +9,7 @@ import attrs
 
 from octoc.compiler.inputs.agents.clients import AgentDialect
 from octoc.compiler.inputs.settings.clients import SettingsDialect, values_at
-from octoc.compiler.inputs.tool_list import SCHEMA_KEYS, TOOL_LIST, tools_in
+from octoc.compiler.inputs.tool_list import SCHEMA_KEYS, tools_in
 from octoc.compiler.lint.tools.recorded import recorded_tools
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.documents import Document
@@ -52,7 +52,7 @@ def texts_of(build: Build) -> Iterator[LintedText]:
     for tool in recorded_tools(build):
         yield from _of_tool(str(tool.id), tool.wire, tool.place)
     for document in build.checked.documents:
-        if document.file.kind is TOOL_LIST:
+        if document.file.kind.lists_tools:
             for path, wire in tools_in(document.values["list"]):
                 yield from _of_tool(wire["name"], wire, document.place(*path))
     for capability in resolved.capabilities:
