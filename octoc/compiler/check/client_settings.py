@@ -111,14 +111,18 @@ def _are_servers(value: Any) -> bool:
 def _check_slips(values: Mapping[str, Any], dialect: SettingsDialect, inspection: FileInspection) -> None:
     """Report the keys that are slips of those that the client reads.
 
-    A singular may be a key of another program, except for a list at the root of the file.
+    A singular of one word may be a key of another program, except for a list at the root of the file.
     """
     for pattern, known in dialect.known_keys.items():
         for path, value in values_at(values, pattern):
             for key in map(str, value.keys() - known) if isinstance(value, Mapping) else ():
                 absent = known - value.keys()
                 slips = slips_of_key(key, absent) or near_misses(key, absent)
-                near = [one for one in slips if one != f"{key}s" or (not path and isinstance(value[key], list))]
+                near = [
+                    one
+                    for one in slips
+                    if one != f"{key}s" or "_" in key or (not path and isinstance(value[key], list))
+                ]
                 if near:
                     where = f" in `{dotted(path)}`" if path else ""
                     inspection.report(

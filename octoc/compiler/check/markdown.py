@@ -27,7 +27,7 @@ from octoc.diagnostics.model import Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import check as rules
 from octoc.diagnostics.rules.read import NO_FRONT_MATTER
-from octoc.diagnostics.suggest import did_you_mean, slips_of
+from octoc.diagnostics.suggest import did_you_mean, near_miss, slips_of
 from octoc.lists import one_of
 from octoc.names import is_name
 
@@ -64,6 +64,20 @@ def is_documentation(values: Mapping[str, Any], inspection: FileInspection) -> b
     return True
 
 
+def _check_mode(mode: object, inspection: FileInspection) -> None:
+    """Report a permission mode that Claude Code does not know; "manual" and "delegate" are of some versions."""
+    if not isinstance(mode, str) or mode in {*PERMISSION_MODES, "manual", "delegate"} or "{{" in mode:
+        return
+    near = near_miss(mode, PERMISSION_MODES)
+    inspection.report(
+        rules.UNEXPECTED_VALUE,
+        f"Claude Code knows no permission mode `{in_one_line(mode)}`, so the agent has none of its own",
+        ("permissionMode",),
+        help=f"did you mean `{near}`?" if near else f"expected {one_of(PERMISSION_MODES)}",
+        severity=Severity.WARNING,
+    )
+
+
 def check_agent(values: Mapping[str, Any], inspection: FileInspection) -> None:
     """Check an agent in Markdown whose schema is met; one unsound inline server is cut, not the agent."""
     restricting = _RESTRICTING & values.keys()
@@ -95,6 +109,8 @@ def check_agent(values: Mapping[str, Any], inspection: FileInspection) -> None:
                 # Without any other mode Claude Code asks, which is safe.
                 severity=Severity.INFO if key == "permissionMode" and values[key] != "plan" else None,
             )
+    if is_claude:
+        _check_mode(values.get("permissionMode"), inspection)
     name = values.get("name")
     if name is None:
         name = agent_name_from_path(inspection.file.display)

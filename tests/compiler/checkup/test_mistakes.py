@@ -24,6 +24,7 @@ HOOK = {"type": "command", "command": "true", "timeout": "5s"}
     [
         (".claude/agents/reviewer.md", AGENT.format(more="model: opuss"), "OCT457", "warning", "`opus`"),
         ("agents/reviewer.md", AGENT.format(more="permissionMode: plan"), "OCT746", "warning", "permissionMode"),
+        (".claude/agents/reviewer.md", AGENT.format(more="permissionMode: readonly"), "OCT204", "warning", "`plan`"),
         (
             ".codex/agents/a.toml",
             'name = "a"\ndeveloper_instructions = "x"\n',
@@ -45,6 +46,7 @@ HOOK = {"type": "command", "command": "true", "timeout": "5s"}
             *("OCT203", "error", "a number of seconds"),
         ),
         ("opencode.json", '{"permissions": {"edit": "deny"}}', *("OCT208", "warning", "did you mean `permission`?")),
+        (".codex/config.toml", "project_doc_max_byte = 1\n", *("OCT208", "warning", "`project_doc_max_bytes`")),
         (".codex/config.toml", 'modle = "m"\n', *("OCT208", "warning", "did you mean `model`?")),
         (
             ".codex/config.toml",
