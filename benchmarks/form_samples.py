@@ -52,6 +52,8 @@ def _schema_of(form: FileForm) -> Mapping[str, Any]:
         own = form.dialect.schema.get("properties", {})
         return {"type": "object", "properties": {**{path[0]: {} for path in named}, **own}}
     is_client = form.kind is MCP and form.dialect is not NO_DIALECT
+    if form.kind.schema is not None and not is_client:
+        return form.kind.schema
     name = f"clients/{form.dialect.name}" if is_client else form.kind.name
     schema: Mapping[str, Any] = json.loads((schemas_dir() / f"{name}.v1.json").read_bytes())
     return schema

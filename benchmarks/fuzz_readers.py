@@ -28,10 +28,12 @@ from octoc.compiler.inputs.agents.markdown import AGENT_MD
 from octoc.compiler.inputs.capability import CAPABILITY_CONFIG, CAPABILITY_PROVIDER
 from octoc.compiler.inputs.claude.plugin import CLAUDE_MARKETPLACE, CLAUDE_PLUGIN
 from octoc.compiler.inputs.claude.settings import CLAUDE_SETTINGS
+from octoc.compiler.inputs.instructions import INSTRUCTIONS
 from octoc.compiler.inputs.mcp.servers import MCP
 from octoc.compiler.inputs.registry import FileKinds
 from octoc.compiler.inputs.skill import SKILL
 from octoc.compiler.inputs.snapshot import SNAPSHOT
+from octoc.compiler.inputs.tool_list import TOOL_LIST
 from octoc.compiler.inputs.workspace import WORKSPACE
 from octoc.compiler.model.settings import WorkspaceSettings
 from octoc.diagnostics.model import Place
@@ -94,6 +96,13 @@ def real_files() -> dict[FileKind, list[bytes]]:
     contents[AGENT_MD].append(
         b"---\nname: a\ndescription: b: c\ntools: [mcp__x__*]\nmcpServers: [s, {t: {url: 'http://t'}}]\n---\nHi\n"
     )
+    contents[INSTRUCTIONS] = [
+        b"# Rules\n\nRead @docs/style.md and `@not/one`, then [a guide](docs/a.md).\n<!-- x -->\n"
+    ]
+    contents[TOOL_LIST] = [
+        json.dumps({"tools": [{"name": "find", "description": "Finds.", "inputSchema": {"type": "object"}}]}).encode(),
+        *contents[SNAPSHOT],
+    ]
     contents |= {kind: [json.dumps(values, indent=1).encode()] for kind, values in CLAUDE_FILES.items()}
     return contents
 

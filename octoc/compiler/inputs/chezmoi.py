@@ -5,6 +5,7 @@ Source: chezmoi, reference, source state attributes (2.70, 2026).
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path, PurePosixPath
 
@@ -41,7 +42,9 @@ def target_name(name: str) -> str:
 
 def _is_source(folder: Path) -> bool:
     has_attribute = any(part.startswith(_DOT) for part in folder.parts)
-    return has_attribute or any((above / mark).exists() for above in (folder, *folder.parents) for mark in _MARKS)
+    # `Path.exists` raises for a name that is too long for the system.
+    above = (folder, *folder.parents)
+    return has_attribute or any(os.path.exists(one / mark) for one in above for mark in _MARKS)  # noqa: PTH110  # see above
 
 
 def _becoming(folder: Path, name: str) -> list[Path]:

@@ -115,3 +115,9 @@ def test_hidden_text_in_a_skill_is_found_at_its_line(tmp_path: Path) -> None:
     """Tag characters in the text of a skill are a warning at their line and column in the file."""
     text = f"---\nname: notes\ndescription: Takes notes\n---\n\n# Notes\n\nWrite.{SPELT}\n"
     assert _found(_check(tmp_path, {"skills/notes/SKILL.md": text})) == [("OCT480", Severity.WARNING, 8, 7)]
+
+
+def test_an_import_whose_path_is_too_long_for_the_system_is_one_that_is_not_there(tmp_path: Path) -> None:
+    """A name of 5,000 characters in an import gives a finding, and no error of the operating system."""
+    found = _found(_check(tmp_path, {"CLAUDE.md": f"Read @docs/{'a' * 5000}/style.md first.\n"}))
+    assert [code for code, *_ in found] == ["OCT731"]

@@ -130,7 +130,8 @@ def is_missing_above(folder: Path, path: str, top: Path) -> bool:
 
 def _up_to_root(folder: Path, top: Path) -> Iterator[Path]:
     folders = (folder, *folder.parents)
-    root = next((one for one in folders if (one / ".git").exists()), top)
+    # `Path.exists` raises for a name that is too long for the system.
+    root = next((one for one in folders if os.path.exists(one / ".git")), top)  # noqa: PTH110  # see above
     yield folder
     yield from (one for one in folder.parents if one == root or root in one.parents)
 
