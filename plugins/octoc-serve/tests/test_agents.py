@@ -58,7 +58,7 @@ def names_at(ask: Ask, initialize: dict[str, Any]) -> Callable[..., list[str]]:
 
 
 Names = Callable[..., list[str]]
-CLERKS = ["read_result", "plain__echo", "plain__pid"]
+CLERKS = ["plain__echo", "plain__pid"]
 
 
 def test_each_agent_has_a_path_of_its_own(

@@ -114,7 +114,7 @@ def test_what_is_out_of_scope_has_no_name(run: Run, connect: Callable[..., Any],
     async def scenario() -> None:
         async with connect(era, None, "--agent", "clerk") as heard:
             names = [tool.name for tool in (await heard.client.list_tools()).tools]
-            assert names == ["read_result", "plain__echo", "plain__pid"]
+            assert names == ["plain__echo", "plain__pid"]
             assert json.loads(text_of(await heard.client.call_tool("plain__echo", {"a": 1}))) == {"a": 1}
             for name in ("plain__fault", "plain/fault", "steps__echo", "find_tools", "call_mcp_tool"):
                 arguments = {"tool_name": "plain__fault", "query": "fault"} if name in OWN else {}

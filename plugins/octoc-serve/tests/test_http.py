@@ -119,7 +119,7 @@ def test_a_token_says_which_agent_it_is(
         for era in ("handshake", "modern"):
             async with connect(era, gateway, token=clerk) as heard:
                 names = [tool.name for tool in (await heard.client.list_tools()).tools]
-                assert names == ["read_result", "plain__echo", "plain__pid"]
+                assert names == ["plain__echo", "plain__pid"]
                 refused = await heard.client.call_tool("steps__echo", {})
                 assert refused.meta["octoc/kind"] == "not_found"
 
@@ -221,19 +221,19 @@ def test_a_new_bundle_is_taken_over_under_calls(
             async def names() -> list[str]:
                 return [tool.name for tool in (await heard.client.list_tools()).tools]
 
-            assert await names() == ["read_result", "plain__echo"]
+            assert await names() == ["plain__echo"]
             calling = asyncio.create_task(call())
             aside = tmp_path / "aside"
             shutil.copy(built(["echo", "pid"]), aside)
             aside.replace(served)
             await until(lambda: "notifications/tools/list_changed" in heard.news)
-            assert await names() == ["read_result", "plain__echo", "plain__pid"]
+            assert await names() == ["plain__echo", "plain__pid"]
             aside.write_bytes(b"no bundle")
             aside.replace(served)
             gateway.process.send_signal(signal.SIGHUP)
             await until(lambda: any("the new bundle is refused" in line for line in gateway.log))
             assert any("the new bundle is refused" in line for line in gateway.log)
-            assert await names() == ["read_result", "plain__echo", "plain__pid"]
+            assert await names() == ["plain__echo", "plain__pid"]
             enough.set()
             await calling
             assert calls > 0

@@ -59,5 +59,5 @@ def test_list_search_activate_call_and_page(ask: Ask, transport: str) -> None:
 def test_what_is_out_of_scope_has_no_name(ask: Ask, transport: str) -> None:
     """An agent of two tools has these alone, and what it has not is refused as unknown."""
     saw = ask(transport, "scope", "--agent", "clerk")
-    assert saw["names"] == ["read_result", "plain__echo", "plain__pid"]
+    assert saw["names"] == ["plain__echo", "plain__pid"]
     assert saw["refused"] == [True, "not_found"]

@@ -70,6 +70,6 @@ def test_list_search_activate_call_and_page(ask: Ask, package: str, transport: s
 def test_what_is_out_of_scope_has_no_name(ask: Ask, package: str, transport: str) -> None:
     """An agent of two tools lists these alone, and everything else is refused as unknown."""
     saw = ask(package, transport, "scope", "--agent", "clerk")
-    assert saw["names"] == ["read_result", "plain__echo", "plain__pid"]
+    assert saw["names"] == ["plain__echo", "plain__pid"]
     assert json.loads(saw["own"]) == {"a": 1}
     assert set(map(tuple, saw["refused"].values())) == {(True, "not_found")}

@@ -61,7 +61,7 @@ def test_a_build_records_the_tools_of_a_plugin(tmp_path: Path) -> None:
     }
     assert names["worker"] == ["notes__plain", "notes__own", "notes__one"]  # they cost less than a search
     assert names["supervisor"] == ["notes__plain", "notes__one"]
-    assert [str(tool["name"]) for tool in runtime.session("namer").tools("mcp")] == ["read_result", "notes__own"]
+    assert [str(tool["name"]) for tool in runtime.session("namer").tools("mcp")] == ["notes__own"]
 
 
 def test_the_owners_time_limit_counts(tmp_path: Path) -> None:

@@ -69,10 +69,10 @@ def test_a_build_with_nothing_to_do_knows_the_bill(tmp_path: Path) -> None:
     [
         ({}, []),
         ({"max_tools": 99, "max_tokens": 99_999}, []),
-        ({"max_tools": 4}, ["a"]),
-        ({"max_tokens": 100}, ["a", "supervisor"]),
-        ({"max_tools": 4, "agents": {"a": {"max_tools": 9}}}, []),
-        ({"max_tokens": 9999, "agents": {"sup*": {"max_tokens": 1}, "*": {"max_tools": 4}}}, ["a", "supervisor"]),
+        ({"max_tools": 3}, ["a"]),
+        ({"max_tokens": 50}, ["a", "supervisor"]),
+        ({"max_tools": 3, "agents": {"a": {"max_tools": 9}}}, []),
+        ({"max_tokens": 9999, "agents": {"sup*": {"max_tokens": 1}, "*": {"max_tools": 3}}}, ["a", "supervisor"]),
     ],
 )
 def test_an_agent_over_its_budget_is_an_error(tmp_path: Path, budget: dict[str, Any], over: list[str]) -> None:
