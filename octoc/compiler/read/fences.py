@@ -10,7 +10,8 @@ FENCE = "---"
 BLANK_LINE = "blank line"
 FILLED_IN = re.compile(r"\{\{[^{}\n]*\}\}|\{%[^%\n]*%\}")
 """What a program replaces before a file is read: the file is a template."""
-_ABOVE = re.compile(r"(?:\s*<!--.*?-->)*\s*(?=^---)", re.DOTALL | re.MULTILINE)
+# Possessive, since a comment that could also end later makes the time double with each comment.
+_ABOVE = re.compile(r"(?:\s*+(?><!--.*?-->))*+\s*+(?=^---)", re.DOTALL | re.MULTILINE)
 _KEY = re.compile(r"^(?:name|description):", re.MULTILINE)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from octoc.compiler.read.fences import LateStart, late_start
 from octoc.compiler.read.frontmatter import read_front_matter
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rule import Severity
@@ -131,3 +132,9 @@ def test_a_duplicate_key_is_an_error_with_both_places(sink_for: SinkFor, finding
         "OCT109 5:3-5:4 key `a` is there twice [4:3 it is here first]",
         "OCT109 6:1-6:5 key `name` is there twice [2:1 it is here first]",
     ]
+
+
+def test_many_comments_above_a_text_take_work_in_proportion_to_their_number() -> None:
+    """A file of comments alone has no front matter, which is found without trying each way to end them."""
+    assert late_start("<!-- a -->\n" * 50_000 + "# Title\n") is None
+    assert late_start("<!-- a -->\n" * 3 + "---\nname: a\n---\n") == LateStart(line=4, above="comment")
