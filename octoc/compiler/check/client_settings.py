@@ -114,9 +114,11 @@ def _check_slips(values: Mapping[str, Any], dialect: SettingsDialect, inspection
     A singular of one word may be a key of another program, except for a list at the root of the file.
     """
     for pattern, known in dialect.known_keys.items():
+        # A slip of the list of servers is reported with its servers.
+        meant = known if pattern else known - {dialect.server_list}
         for path, value in values_at(values, pattern):
             for key in map(str, value.keys() - known) if isinstance(value, Mapping) else ():
-                absent = known - value.keys()
+                absent = meant - value.keys()
                 slips = slips_of_key(key, absent) or near_misses(key, absent)
                 near = [
                     one
