@@ -243,7 +243,7 @@ def test_a_long_text_is_cut(fleet: Fleet) -> None:
         assert len(outcome.text) < 3000
         assert outcome.text.startswith("Skill 'long' is now active.")
         assert {tool["name"] for tool in session.tools()} == {"skill", "read_result"}
-        more = await session.call("read_result", {"handle": outcome.handle, "offset": 2000})  # type: ignore[union-attr]
+        more = await session.call("read_result", {"handle": outcome.handle, "offset": 2000})
         assert "word word" in more.text
 
     _run(fleet, scenario)
