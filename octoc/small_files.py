@@ -47,3 +47,11 @@ def small_bytes(path: str, most_bytes: int) -> bytes:
 
 def _why(error: Exception) -> str:
     return getattr(error, "strerror", None) or "the path has a NUL in it"
+
+
+def small_bytes_if_any(path: str, most_bytes: int) -> bytes:
+    """Return the bytes of a regular file; none if it does not exist, is too large or cannot be read."""
+    try:
+        return small_bytes(path, most_bytes)
+    except (FileNotFoundError, UnreadableFileError):
+        return b""

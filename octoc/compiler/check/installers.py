@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from octoc.small_files import UnreadableFileError, small_bytes
+from octoc.small_files import small_bytes_if_any
 
 _INSTALLERS = (
     *(".devcontainer.json", ".devcontainer/*.json", ".devcontainer/*/*.json", ".devcontainer/*.sh"),
@@ -22,16 +22,9 @@ def is_installed(project: Path, users_file: str) -> bool:
     What it does there is not looked at: it may mount, copy or merge.
     """
     path = users_file.removeprefix("~").encode()
-    return any(path in _bytes(one) for one in islice(_installers(project), _MOST_FILES))
+    return any(path in small_bytes_if_any(str(one), _MOST_BYTES) for one in islice(_installers(project), _MOST_FILES))
 
 
 def _installers(project: Path) -> Iterator[Path]:
     for pattern in _INSTALLERS:
         yield from project.glob(pattern)
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        return small_bytes(str(path), _MOST_BYTES)
-    except (FileNotFoundError, UnreadableFileError):
-        return b""

@@ -9,7 +9,7 @@ from octoc.compiler.inputs.agents.claude import CLAUDE
 from octoc.compiler.inputs.claude.paths import script_of, values_of
 from octoc.compiler.inputs.claude.plugin import HOOKS_FILE
 from octoc.compiler.read.values import texts_in
-from octoc.small_files import UnreadableFileError, small_bytes
+from octoc.small_files import small_bytes_if_any
 
 _MOST_BYTES = 200_000
 
@@ -20,7 +20,7 @@ def copies_agents(plugin: Path) -> bool:
     Claude Code reads keys there that it ignores in an agent of a plugin.
     """
     folder = CLAUDE.folders[0].encode()
-    return any(folder in _bytes(plugin / script) for script in _scripts(plugin))
+    return any(folder in small_bytes_if_any(str(plugin / script), _MOST_BYTES) for script in _scripts(plugin))
 
 
 def _scripts(plugin: Path) -> Iterator[str]:
@@ -30,10 +30,3 @@ def _scripts(plugin: Path) -> Iterator[str]:
         script = script_of(text, plugin, of_plugin=True) if path and path[-1] == "command" else None
         if script is not None:
             yield script
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        return small_bytes(str(path), _MOST_BYTES)
-    except (FileNotFoundError, UnreadableFileError):
-        return b""
