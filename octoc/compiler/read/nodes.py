@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bisect
 import re
+from collections.abc import Callable
 
 import attrs
 
@@ -27,13 +28,22 @@ class Node:
         anchor: what to point at when something inside is missing: a table's header, an object's key or opening bracket.
         style: how a string is written, which tells where its characters stand (see `literals`); "" for all else.
         children: by key or index; of a key that is there twice, the first.
+        later: adds the children when they are first asked for: most tables of a file have nothing to report.
     """
 
     value: Range
     key: Range | None = None
     anchor: Range | None = None
     style: str = ""
-    children: dict[str | int, Node] = attrs.field(factory=dict)
+    _children: dict[str | int, Node] = attrs.field(factory=dict)
+    later: Callable[[Node], None] | None = None
+
+    @property
+    def children(self) -> dict[str | int, Node]:
+        if self.later is not None:
+            later, self.later = self.later, None
+            later(self)
+        return self._children
 
 
 @attrs.frozen(kw_only=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 from octoc.compiler.model.documents import Comment
 from octoc.compiler.read.nodes import Lines, report_duplicates
-from octoc.compiler.read.toml_positions import toml_positions
+from octoc.compiler.read.toml_positions import toml_duplicates
 from octoc.compiler.read.values import MAX_DEPTH, sound
 from octoc.diagnostics.model import DiagnosticSink, Place, Span
 from octoc.diagnostics.rules import read as rules
@@ -137,7 +137,7 @@ def _loads(text: str, short: str, strings: list[str]) -> dict[str, Any]:
 def _report_syntax(error: str, text: str, place: Place, sink: DiagnosticSink) -> None:
     message = _AT.sub("", error)
     if message.startswith(_DEFINED_TWICE):
-        duplicates = toml_positions(text).duplicates
+        duplicates = toml_duplicates(text)
         if duplicates:
             report_duplicates(duplicates, text, place, sink, "TOML allows each key once")
             return

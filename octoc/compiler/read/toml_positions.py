@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from octoc.compiler.read.nodes import Duplicate, Node, Positions
@@ -16,8 +16,21 @@ if TYPE_CHECKING:
 
 
 def toml_positions(text: str) -> Positions:
-    """Return where everything in a TOML text stands; of a text with errors, what the grammar could make of it."""
-    return _Walk(text).positions()
+    """Return where everything in a TOML text stands; of a text with errors, what the grammar could make of it.
+
+    The duplicates are those of the parts that were looked into: `toml_duplicates` has all.
+    """
+    walk = _Walk(text)
+    return Positions(root=walk.root(), duplicates=tuple(walk.duplicates))
+
+
+def toml_duplicates(text: str) -> tuple[Duplicate, ...]:
+    """Return the keys that one table of a TOML text has twice."""
+    walk = _Walk(text)
+    pending = [walk.root()]
+    while pending:
+        pending.extend(pending.pop().children.values())
+    return tuple(sorted(walk.duplicates, key=lambda duplicate: duplicate.second))
 
 
 KEY_ROOT: KeyPath = ()
@@ -36,7 +49,7 @@ class _Walk:
         self.duplicates: list[Duplicate] = []
         self.defined: set[KeyPath] = set()
 
-    def positions(self) -> Positions:
+    def root(self) -> Node:
         document = _parser().parse(self.text.encode("ascii", "replace")).root_node
         root = Node(value=(0, len(self.text)))
         for child in document.named_children:
@@ -44,7 +57,7 @@ class _Walk:
                 self.pair(child, root, ())
             elif child.type in ("table", "table_array_element"):
                 self.table(child, root)
-        return Positions(root=root, duplicates=tuple(self.duplicates))
+        return root
 
     def table(self, table: tree_sitter.Node, root: Node) -> None:
         keys = list(self.keys(next(iter(table.named_children))))
@@ -74,6 +87,12 @@ class _Walk:
                 # Until now it was there only through tables inside it; this header is its own.
                 known.value, known.key, known.anchor = header, key, header
                 self.defined.add(path)
+        if target.children:
+            self.pairs(table, path, target)  # it may have the same keys already
+        else:
+            target.later = partial(self.pairs, table, path)
+
+    def pairs(self, table: tree_sitter.Node, path: KeyPath, target: Node) -> None:
         for child in table.named_children:
             if child.type == "pair":
                 self.pair(child, target, path)
@@ -118,18 +137,15 @@ class _Walk:
             return made
         if kind == "array":
             made.anchor = (made.value[0], made.value[0] + 1)
-            elements = [child for child in node.named_children if child.type != "comment"]
-            # Most elements are texts, which have nothing inside and so need no path.
-            made.children = {
-                index: self.string(child) if child.type == "string" else self.value(child, (*path, index))
-                for index, child in enumerate(elements)
-            }
+            made.later = partial(self.elements, node, path)
         elif kind == "inline_table":
             made.anchor = made.value
-            for child in node.named_children:
-                if child.type == "pair":
-                    self.pair(child, made, path)
+            made.later = partial(self.pairs, node, path)
         return made
+
+    def elements(self, array: tree_sitter.Node, path: KeyPath, target: Node) -> None:
+        for index, child in enumerate(child for child in array.named_children if child.type != "comment"):
+            target.children[index] = self.value(child, (*path, index))
 
     def string(self, node: tree_sitter.Node) -> Node:
         start = node.start_byte
