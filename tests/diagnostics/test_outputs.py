@@ -290,7 +290,7 @@ def test_json_has_the_fix() -> None:
     assert whole["fix"] is None
     assert list(fixed) == [
         *("code", "name", "severity", "message", "file", "line", "column", "end_line", "end_column"),
-        *("notes", "help", "fix"),
+        *("related", "notes", "help", "fix"),
     ]
 
 

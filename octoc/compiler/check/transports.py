@@ -14,7 +14,7 @@ from octoc.diagnostics.rules import check as rules
 from octoc.diagnostics.rules.plugin import TRANSPORT_KIND_REFUSED
 from octoc.diagnostics.rules.resolve import LITERAL_SECRET
 from octoc.references import find_references
-from octoc.transport_kinds import TransportKind, kind_by_field, kind_of_definition
+from octoc.transport_kinds import TransportKind, kind_by_field, kind_of_definition, words_for
 
 _CHANGES = frozenset(
     {"disabled", "enabled", "timeout", "timeoutMs", "include_tools", "exclude_tools", "env", "headers"}
@@ -24,13 +24,16 @@ _CHANGES = frozenset(
 def check_transport(name: str, entry: Mapping[str, Any], path: KeyPath, inspection: FileInspection) -> bool:
     """Report a definition that says too much or too little to connect; it is cut. Return whether it is sound."""
     if "command" in entry and "url" in entry:
+        # The odd one is what its `type` has no use for; without one, clients start the command.
+        is_remote = isinstance(entry.get("type"), str) and entry["type"] in words_for("url")
+        odd, other, what = ("command", "url", "address") if is_remote else ("url", "command", "command")
         inspection.report(
             rules.AMBIGUOUS_TRANSPORT,
             f"server `{name}` has both `command` and `url`",
-            (*path, "url"),
+            (*path, odd),
             key=True,
             cut=path,
-            related={"the command is here": (*path, "command")},
+            related={f"the {what} is here": (*path, other)},
             help="keep `command` for a local program, or `url` for a remote server",
         )
         return False

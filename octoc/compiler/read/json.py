@@ -176,10 +176,17 @@ def _report_syntax(error: json.JSONDecodeError, text: str, place: Place, sink: D
     sink.report(
         rules.JSON_SYNTAX,
         "the file is a template, which octoc does not fill in" if is_template else f"not JSON: {message}",
-        at=_point(text, place, error.pos),
+        at=_point(text, place, _missing_at(text, error)),
         help=None if is_template else "correct it there: nothing in the file is read until then",
         severity=Severity.INFO if is_template else None,
     )
+
+
+def _missing_at(text: str, error: json.JSONDecodeError) -> int:
+    """Return where an error stands: a comma, colon or bracket that is missing at the end of a line belongs there."""
+    before = len(text[: error.pos].rstrip())
+    is_missing = error.msg in ("Expecting ',' delimiter", "Expecting ':' delimiter")
+    return before - 1 if is_missing and before and "\n" in text[before : error.pos] else error.pos
 
 
 def _point(text: str, place: Place, offset: int) -> Span:

@@ -17,6 +17,7 @@ def render_json(diagnostics: Iterable[Diagnostic]) -> str:
 def as_object(diagnostic: Diagnostic) -> dict[str, Any]:
     """Return a diagnostic's fields as plain values; absent ones are null.
 
+    `related` are other places, each with a text on what is there.
     `fix` is `{title, edits}`: each edit is a place and the text that takes its place there; all are applied, or none.
     """
     return {
@@ -25,6 +26,7 @@ def as_object(diagnostic: Diagnostic) -> dict[str, Any]:
         "severity": diagnostic.severity.label,
         "message": diagnostic.message,
         **_place(diagnostic.span),
+        "related": [{**_place(label.span), "text": label.text} for label in diagnostic.related],
         "notes": list(diagnostic.notes),
         "help": diagnostic.help,
         "fix": None if diagnostic.fix is None else _fix(diagnostic.fix),

@@ -17,6 +17,7 @@ Findings = Callable[[DiagnosticSink], list[str]]
 BROKEN = [
     ('{"a": 1,', "OCT107 1:9-1:10 not JSON: the file ends too early: expected a key in double quotes"),
     ('{"a": 1 "b": 2}', "OCT107 1:9-1:10 not JSON: expected `,` or the closing bracket"),
+    ('{"a": [1\n, 2\n}', "OCT107 2:3-2:4 not JSON: expected `,` or the closing bracket"),
     ('{"a" 1}', "OCT107 1:6-1:7 not JSON: expected `:` after the key"),
     ("{'a': 1}", "OCT107 1:2-1:3 not JSON: expected a key in double quotes"),
     ('{\n  "a": "x\n}', "OCT107 2:10-2:11 not JSON: expected an escape such as `\\n` in place of a control character"),

@@ -17,7 +17,7 @@ from octoc.compiler.model.build import Build
 from octoc.compiler.model.resolved import Server
 from octoc.compiler.pin.packages import Package, fetched_by, pypi_spec
 from octoc.compiler.workspace.paths import CORE_TAP
-from octoc.diagnostics.model import DiagnosticSink
+from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.lint_servers import RETIRED_PACKAGE
 from octoc.diagnostics.suggest import near_miss, near_names, slips_of
@@ -52,7 +52,10 @@ class Retired:
 
 @attrs.frozen(kw_only=True)
 class _Scope:
-    """The names that a publisher's own scope has: what follows `prefix` in each. `instead` is advice for others."""
+    """The names that a publisher's own scope has: what follows `prefix` in each. `instead` is advice for others.
+
+    `is_of_other`: the publisher has its packages in another registry.
+    """
 
     registry: str
     prefix: str
@@ -60,6 +63,7 @@ class _Scope:
     seen: dt.date
     url: str
     instead: str = "look for the server of the program's own makers"
+    is_of_other: bool = False
 
 
 @cache
@@ -105,17 +109,27 @@ def check_retired(build: Build, sink: DiagnosticSink) -> None:
             _check_slip(server, package, sink)
             continue
         state = _STATES[retired.state].format(registry=_REGISTRIES[retired.registry])
+        at, related = _places(server, package, is_of_other=retired.state == "other")
         is_unusable = retired.state in _UNUSABLE or (retired.state == "withdrawn" and not package.is_fixed)
         sink.report(
             RETIRED_PACKAGE,
             f"server `{server.name}` runs package `{package.name}`, which {state}"
             + (", so it cannot be installed" if retired.state == "withdrawn" and is_unusable else ""),
-            at=place_of_package(server, package),
+            at=at,
+            related=related,
             severity=Severity.ERROR if is_unusable else Severity.WARNING,
             notes=(f"seen on {retired.seen}: {retired.url}",),
             help=f"use {retired.instead}" if retired.instead else "look for a server that is maintained",
             subject=package.name,
         )
+
+
+def _places(server: Server, package: Package, *, is_of_other: bool) -> tuple[Place, Mapping[str, Place]]:
+    """Return where a finding stands, and what is beside it: the program, where the package is one of another."""
+    package_at = place_of_package(server, package)
+    if not is_of_other:
+        return package_at, {}
+    return server.place.child("command"), {"the package is here": package_at}
 
 
 def _check_scope(server: Server, package: Package, sink: DiagnosticSink) -> None:
@@ -125,10 +139,12 @@ def _check_scope(server: Server, package: Package, sink: DiagnosticSink) -> None
         if package.registry != scope.registry or rest == package.name or rest in scope.packages:
             continue
         near = near_names(rest, scope.packages)
+        at, related = _places(server, package, is_of_other=scope.is_of_other)
         sink.report(
             RETIRED_PACKAGE,
             f"server `{server.name}` runs package `{package.name}`, which was not on {_REGISTRIES[scope.registry]}",
-            at=place_of_package(server, package),
+            at=at,
+            related=related,
             severity=Severity.WARNING,
             notes=(f"seen on {scope.seen}: {scope.url}",),
             help=f"did you mean {one_of(scope.prefix + one for one in near)}?" if near else scope.instead,
@@ -160,10 +176,12 @@ def _check_scoped_name(server: Server, sink: DiagnosticSink) -> None:
     name = _SCOPED.match(spec) if spec is not None else None
     if name is not None:
         package = Package(registry="npm", name=name[0])
+        at, related = _places(server, package, is_of_other=True)
         sink.report(
             RETIRED_PACKAGE,
             f"server `{server.name}` runs package `{package.name}`, which is a name of npm, and not of PyPI",
-            at=place_of_package(server, package),
+            at=at,
+            related=related,
             severity=Severity.ERROR,
             help=f"use `npx -y {package.name}`",
             subject=package.name,

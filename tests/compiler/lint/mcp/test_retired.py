@@ -41,7 +41,9 @@ def test_a_retired_package(lint: Lint, command: str, args: list[str], severity: 
     assert found.severity == severity
     assert says in found.message
     assert found.notes[0].startswith("seen on 2026-")
-    assert linted.text_at(found.span) == found.subject
+    other = found.related[0].span if found.related else None
+    assert linted.text_at(other or found.span) == found.subject
+    assert (other is None) or linted.text_at(found.span) == f'"{command}"'
 
 
 @pytest.mark.parametrize(
@@ -56,7 +58,8 @@ def test_a_name_that_is_surely_wrong(lint: Lint, command: str, name: str, severi
     """A slip within a publisher's own scope and a scope given to a runner of PyPI are found without a list of them."""
     linted = lint(servers={"s": {"command": command, "args": ["-q", f"{name}@latest"]}})
     (found,) = linted.of("OCT763")
-    assert (found.severity, found.help, linted.text_at(found.span)) == (severity, advice, name)
+    at = found.related[0].span if found.related else found.span
+    assert (found.severity, found.help, linted.text_at(at)) == (severity, advice, name)
 
 
 @pytest.mark.parametrize(
