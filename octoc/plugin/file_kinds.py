@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import attrs
 
+from octoc.chezmoi import target_path
 from octoc.diagnostics.model import DiagnosticSink, KeyPath, Place
 
 Syntax = Literal["toml", "json", "yaml", "markdown", "lines"]
@@ -63,6 +64,7 @@ class Converted:
         refused: where a `type` stands that the client refuses or marks, and the word.
         wrong: where values stand that the client refuses, and what it expects.
         elsewhere: where entries stand that only change a server that something else defines.
+        twice: names that several entries of a list have, where a later one stands, and where the first one stands.
     """
 
     values: Mapping[str, Any]
@@ -73,6 +75,7 @@ class Converted:
     refused: tuple[tuple[KeyPath, str], ...] = ()
     wrong: tuple[tuple[KeyPath, str], ...] = ()
     elsewhere: tuple[KeyPath, ...] = ()
+    twice: tuple[tuple[str, KeyPath, KeyPath], ...] = ()
 
     def origin(self, path: KeyPath) -> KeyPath:
         """Return where the value at `path` stands in the client's file."""
@@ -120,7 +123,7 @@ class Dialect:
         ignored: keys of a server that octoc reads, and the client does not.
         is_lenient: servers may have any name, and keys of their author's own: what is near no known key is information.
         skips_short_timeouts: the client ignores a server's `timeout`, which is in milliseconds, below one second.
-        key_schemas: JSON Schemas of keys of a server whose values differ from octoc's.
+        key_schemas: JSON Schemas of keys of a server whose values differ from octoc's, or that octoc has no use for.
         shape: what else changes a client's definition, `(entry)`; an `Entry` of `inputs/mcp/convert.py`.
         defined_by: what else defines a server that an entry without an address changes; empty where octoc does not
             report such an entry.
@@ -263,9 +266,14 @@ NO_DIALECT = Dialect(kind="", name="", client="this client")
 
 
 def project_of(path: PurePath, patterns: Iterable[str]) -> PurePath | None:
-    """Return the folder that the patterns start in if `path` matches one, None otherwise. The longest one counts."""
-    folders = (_project(path, PurePosixPath(pattern).parts) for pattern in patterns)
-    return min((folder for folder in folders if folder is not None), key=lambda one: len(one.parts), default=None)
+    """Return the folder that the patterns start in if `path` matches one, None otherwise. The longest one counts.
+
+    In a folder of chezmoi the names are those that it writes.
+    """
+    written = target_path(path)
+    folders = (_project(written, PurePosixPath(pattern).parts) for pattern in patterns)
+    found = min((folder for folder in folders if folder is not None), key=lambda one: len(one.parts), default=None)
+    return found if found is None or written is path else path.parents[len(path.parts) - len(found.parts) - 1]
 
 
 def _project(path: PurePath, pattern: tuple[str, ...]) -> PurePath | None:

@@ -48,6 +48,7 @@ LAYER_OF = {
     "tokens": "shared",
     "pins": "shared",
     "small_files": "base",
+    "chezmoi": "base",
     "trust": "shared",
     "plugin": "plugin",
     "runtime": "runtime",

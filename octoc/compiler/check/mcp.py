@@ -26,7 +26,9 @@ from octoc.diagnostics.model import KeyPath, Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import check as rules
 from octoc.diagnostics.rules.lint_mcp import NESTED_REFERENCE, UNEXPANDED_REFERENCE
+from octoc.diagnostics.rules.read import DUPLICATE_KEY
 from octoc.diagnostics.suggest import near_names, slip_of_key
+from octoc.plugin.file_kinds import Converted
 from octoc.transport_kinds import kind_of_definition
 
 _FOLDER_OF_CLAUDE = re.compile(r"\$\{CLAUDE_(?:PROJECT_DIR|PLUGIN_ROOT)\}")
@@ -263,6 +265,7 @@ def _check_unread(inspection: FileInspection) -> None:
             help="add the one or the other where nothing else defines the server",
             severity=Severity.INFO,
         )
+    _report_twice(converted, inspection)
     for path, missing in converted.missing:
         inspection.report(
             rules.MISSING_KEY,
@@ -295,6 +298,19 @@ def _check_unread(inspection: FileInspection) -> None:
             help=f"write `{instead}`",
             severity=None if is_refused else Severity.WARNING,
             fix=replaced(Place(file=inspection.file.display, path=path), word, instead, f"write `{instead}`"),
+        )
+
+
+def _report_twice(converted: Converted, inspection: FileInspection) -> None:
+    client = inspection.file.dialect.client
+    for name, path, first in converted.twice:
+        inspection.report(
+            DUPLICATE_KEY,
+            f"two servers of the list are called `{name}`, and {client} tells servers by their names",
+            path,
+            related={"the first one is here": first},
+            help="rename one of them, or delete it",
+            severity=Severity.WARNING,
         )
 
 

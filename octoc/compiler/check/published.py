@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from octoc.compiler.check.inspection import FileInspection
@@ -14,6 +15,7 @@ from octoc.diagnostics.model import KeyPath
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import check as rules
 from octoc.lists import name_list
+from octoc.small_files import small_bytes_if_any
 from octoc.transport_kinds import STANDARD, kind_of_definition
 
 _MAX_DESCRIPTION = 100
@@ -26,6 +28,12 @@ _WILDCARD = re.compile(r"v?(?:\d+|[xX*])(?:\.(?:\d+|[xX*])){0,2}\Z")
 _SHA256 = re.compile(r"[0-9a-f]{64}\Z")
 _PROGRAMS = {"npm": ("npx", "bunx", "pnpm"), "pypi": ("uvx", "uv", "pipx")}
 """Registries, and the programs that run their packages; the usual one first."""
+_MAX_MANIFEST_BYTES = 200_000
+_OWN_PACKAGE = {
+    "pypi": ("package.json", r'^\s*"name"\s*:\s*"([^"]+)"', "npm"),
+    "npm": ("pyproject.toml", r'^name\s*=\s*"([^"]+)"', "pypi"),
+}
+"""Registries, and what a file for the other one is called, where its package's name stands, and that other one."""
 _LOCK_KEYS = frozenset({"source", "sourceType", "ref", "skillPath", "computedHash"})
 _SNAKE = {
     **{f"{name}_{last}": f"{name}{last.title()}" for name, last in (("registry", "type"), ("runtime", "hint"))},
@@ -87,6 +95,15 @@ def _check_program(package: Mapping[str, Any], path: KeyPath, inspection: FileIn
             help=f"write `{_PROGRAMS[kind][0]}`, or correct `registryType`",
             severity=Severity.WARNING,
         )
+    own = _OWN_PACKAGE.get(kind)
+    if own is not None and _is_own(inspection.file.path.parent / own[0], own[1], str(package["identifier"])):
+        inspection.report(
+            rules.UNEXPECTED_VALUE,
+            f"`{package['identifier']}` is the package of `{own[0]}` beside the file, and so one of {own[2]}",
+            (*path, "registryType"),
+            help=f"write `{own[2]}`",
+            severity=Severity.WARNING,
+        )
     if kind == "pypi" and str(package["identifier"]).startswith("@"):
         inspection.report(
             rules.REFUSED_BY_REGISTRY,
@@ -94,6 +111,14 @@ def _check_program(package: Mapping[str, Any], path: KeyPath, inspection: FileIn
             (*path, "identifier"),
             help="write the name on PyPI, or set `registryType` to `npm`",
         )
+
+
+def _is_own(manifest: Path, pattern: str, name: str) -> bool:
+    """Tell whether a manifest is there that publishes a package of this name, and the one of the other registry not."""
+    others = [own[0] for own in _OWN_PACKAGE.values() if own[0] != manifest.name]
+    text = small_bytes_if_any(str(manifest), _MAX_MANIFEST_BYTES).decode("utf-8", "replace")
+    written = re.search(pattern, text, re.MULTILINE)
+    return written is not None and written[1] == name and not any((manifest.parent / one).exists() for one in others)
 
 
 def _check_description(values: Mapping[str, Any], inspection: FileInspection) -> None:

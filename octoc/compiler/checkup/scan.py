@@ -316,12 +316,15 @@ def _looked_into(path: Path, kinds: FileKinds) -> Known | None:
 
 def _of_any_name(path: Path, kinds: FileKinds) -> Known | None:
     """Return what a file is whose content alone tells, whatever its name and folder are."""
-    for kind in kinds.of_any_name if SYNTAX_OF.get(path.suffix.lower()) == "json" else ():
-        if kind.may_be is None or kind.is_one is None or not kind.may_be(head_of(path)):
+    if SYNTAX_OF.get(path.suffix.lower()) != "json":
+        return None
+    head = head_of(path)
+    for kind in kinds.of_any_name:
+        if kind.may_be is None or kind.is_one is None or path.name in kind.other_names or not kind.may_be(head):
             continue
         data = bytes_if_any(path) if path.stat().st_size <= _MAX_ANY_BYTES else None
         if data is not None and kind.is_one(data.decode("utf-8-sig", errors="replace")):
-            return known_as(path, kind, kinds)
+            return known_as(path, kind, kinds, kinds.of_no_client(kind))
     return None
 
 

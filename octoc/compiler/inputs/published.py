@@ -29,6 +29,7 @@ REGISTRY_SERVER = FileKind(
     scan="everywhere",
     is_complete=True,
     is_published=True,
+    names_files=True,
 )
 """The MCP registry's `server.json`. Seen in its schema of 2025-12-11 and in the source of its validators."""
 

@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 
 import attrs
 
+from octoc.chezmoi import target_path
 from octoc.compiler.inputs.agents import claude as claude_agents
 from octoc.compiler.inputs.agents.clients import CLIENT_AGENT
 from octoc.compiler.inputs.agents.keys import CLIENT_AGENTS
@@ -46,6 +47,7 @@ from octoc.compiler.inputs.mcp.kiro import KIRO
 from octoc.compiler.inputs.mcp.librechat import LIBRECHAT
 from octoc.compiler.inputs.mcp.mcp_agent import MCP_AGENT, MCP_AGENT_SECRETS
 from octoc.compiler.inputs.mcp.opencode import OPENCODE
+from octoc.compiler.inputs.mcp.pi import PI
 from octoc.compiler.inputs.mcp.qwen import QWEN
 from octoc.compiler.inputs.mcp.roo import ROO
 from octoc.compiler.inputs.mcp.servers import MCP
@@ -101,7 +103,7 @@ DIALECTS = (
     *(CODEX, OPENCODE, GEMINI, ZED, KIRO, AMAZON_Q, JUNIE, ROO, CLINE, TRAE, WINDSURF, FACTORY, COPILOT),
     *(LIBRECHAT, MCP_AGENT, GOOSE, GOOSE_RECIPE, CONTINUE, CONTINUE_JSON, APM, CRUSH, AMP, CODEX_PLUGIN),
     *(DOCKER, DOCKER_REGISTRY, MCP_AGENT_SECRETS, QWEN, TABNINE, IFLOW, KILO, KILO_LEGACY, ANTIGRAVITY, VIBE),
-    *(AUGMENT, CLAUDE_MANAGED, PLUGIN, OTHER_PLUGIN, PLUGIN_MANIFEST, UNNAMED),
+    *(AUGMENT, PI, CLAUDE_MANAGED, PLUGIN, OTHER_PLUGIN, PLUGIN_MANIFEST, UNNAMED),
     *CLIENT_AGENTS,
     *SERVERS_OF_AGENTS,
     *(CODEX_SETTINGS, OPENCODE_SETTINGS, GEMINI_SETTINGS, LIBRECHAT_SETTINGS, CRUSH_SETTINGS, CONTINUE_SETTINGS),
@@ -192,8 +194,12 @@ class FileKinds:
         """Return the dialect of a file of `kind`: by patterns, else by the folder it lies in, else the usual one."""
         dialects = self.dialects_of(kind)
         listed = [one for one in dialects if one.project_of(path) is not None and _is_there(path, one)]
-        inside = [one for one in dialects if one.home and one.home in path.parts]
+        inside = [one for one in dialects if one.home and one.home in target_path(path).parts]
         return min(listed or inside, key=self._order, default=kind.dialect or NO_DIALECT)
+
+    def of_no_client(self, kind: FileKind) -> Dialect | None:
+        """Return the dialect of files of a kind that no client has for itself, if there is one."""
+        return next((one for one in self.dialects_of(kind) if one.needs_content), None)
 
     def dialect_of_values(self, kind: FileKind, path: PurePath, values: Mapping[str, object]) -> Dialect:
         """Return the dialect of a file that has these values: by its path, else by the marks of dialects."""
@@ -286,5 +292,6 @@ class _Patterns(Generic[T]):
 
     def at(self, path: PurePath) -> list[T]:
         """Return what the patterns that match `path` stand for."""
-        candidates = (*self._by_name.get(path.name, ()), *self._by_name.get(path.suffix, ()))
+        written = target_path(path)
+        candidates = (*self._by_name.get(written.name, ()), *self._by_name.get(written.suffix, ()))
         return [spec for pattern, spec in candidates if project_of(path, (pattern,)) is not None]

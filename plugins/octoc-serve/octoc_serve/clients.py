@@ -125,6 +125,7 @@ CLIENTS: Mapping[str, ClientForm] = {
     ),
     "crush": ClientForm(title="Crush", servers="mcp", kinds=("stdio", "http"), variable="$NAME"),
     "amp": ClientForm(title="Amp", servers="amp.mcpServers"),
+    "pi": ClientForm(title="Pi"),
     # No source that describes Augment's file names references.
     "augment": ClientForm(title="Augment", variable=""),
     "qwen": ClientForm(title="Qwen Code", keys={"url": "httpUrl"}),
@@ -175,6 +176,7 @@ FILES: Mapping[str, str] = {
     "continue": ".continue/config.yaml",
     "crush": "crush.json",
     "amp": ".amp/settings.json",
+    "pi": ".pi/mcp.json",
     "augment": ".augment/settings.json",
     "qwen": ".qwen/settings.json",
     "tabnine": ".tabnine/agent/settings.json",

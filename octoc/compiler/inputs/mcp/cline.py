@@ -31,7 +31,10 @@ CLINE = Dialect(
     is_lenient=True,
     renames={"transportType": "type"},
     unused=frozenset({"autoApprove", "alwaysAllow", "remoteConfigured", "metadata", "oauthClient", "oauth"}),
-    key_schemas={"timeout": {"description": "Time limit of one call in seconds.", "type": "number"}},
+    key_schemas={
+        "timeout": {"description": "Time limit of one call in seconds.", "type": "number"},
+        "autoApprove": {"description": "Tools that run without a question.", "type": "array"},
+    },
     shape=_shape,
     variable="${env:NAME}",
     variable_with_default="",

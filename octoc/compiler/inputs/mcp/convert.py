@@ -121,6 +121,7 @@ def convert_servers(values: Mapping[str, Any], dialect: Dialect) -> Converted:
         needed = [key for present, keys in dialect.requires.items() if not present or present in fields for key in keys]
         missing += [((SERVERS, name), key) for key in needed if key not in fields]
         wrong += [((*at, step, key), expected) for key, expected in entry.wrong.items()]
+        wrong += [((*at, step, key), expected) for key, expected in _of_wrong_type(fields, dialect)]
         literal += _literal((*at, step), fields, dialect)
         word = _word_of_type(fields)
         if word in dialect.refused_types or word in dialect.marked_types:
@@ -134,17 +135,49 @@ def convert_servers(values: Mapping[str, Any], dialect: Dialect) -> Converted:
         refused=tuple(refused),
         wrong=tuple(wrong),
         elsewhere=tuple(elsewhere),
+        twice=tuple(_twice(steps, servers, at)) if dialect.is_list else (),
     )
 
 
 def _by_name(servers: list[Any]) -> tuple[dict[str, Any], dict[str, int]]:
-    """Return a list of servers as an object by their names, and the index of each; a text names one from elsewhere."""
-    entries = [(index, one) for index, one in enumerate(servers) if not isinstance(one, str)]
-    named = {
-        str(one["name"] if isinstance(one, Mapping) and isinstance(one.get("name"), str) else index): (index, one)
-        for index, one in entries
-    }
-    return {name: one for name, (_, one) in named.items()}, {name: index for name, (index, _) in named.items()}
+    """Return a list of servers as an object by their names, and the index of each; a text names one from elsewhere.
+
+    A name that an earlier server has gets a number.
+    """
+    named: dict[str, Any] = {}
+    steps: dict[str, int] = {}
+    for index, one in enumerate(servers):
+        if isinstance(one, str):
+            continue
+        written = one.get("name") if isinstance(one, Mapping) else None
+        name = base = written if isinstance(written, str) else str(index)
+        count = 1
+        while name in named:
+            count += 1
+            name = f"{base}-{count}"
+        named[name], steps[name] = one, index
+    return named, steps
+
+
+def _twice(steps: Mapping[str, int], servers: Any, at: KeyPath) -> Iterator[tuple[str, KeyPath, KeyPath]]:
+    """Yield each name that an earlier server of a list has, too, where it stands, and where the first one stands."""
+    first: dict[str, int] = {}
+    for name, index in steps.items():
+        one = servers[name]
+        written = one.get("name") if isinstance(one, Mapping) else None
+        if isinstance(written, str) and first.setdefault(written, index) != index:
+            yield written, (*at, index, "name"), (*at, first[written], "name")
+
+
+def _of_wrong_type(fields: Mapping[str, Any], dialect: Dialect) -> Iterator[tuple[str, str]]:
+    """Yield keys that octoc has no use for and whose values the client refuses, and what it expects."""
+    for key in dialect.key_schemas.keys() & dialect.unused & fields.keys():
+        schema, value = dialect.key_schemas[key], fields[key]
+        kind = schema.get("type")
+        if kind == "array" and not (isinstance(value, list) and all(isinstance(one, str) for one in value)):
+            yield key, "a list of texts"
+        elif kind == "boolean" and not isinstance(value, bool):
+            yield key, "true or false"
 
 
 def _path_of(dialect: Dialect) -> KeyPath:

@@ -14,4 +14,5 @@ KIRO = Dialect(
     is_lenient=True,
     renames={"disabledTools": "exclude_tools"},
     unused=frozenset({"autoApprove", "oauthScopes", "powers", "registry"}),
+    key_schemas={"autoApprove": {"description": "Tools that run without a question.", "type": "array"}},
 )

@@ -21,7 +21,11 @@ ROO = Dialect(
     passes_few=True,
     renames={"disabledTools": "exclude_tools"},
     unused=frozenset({"alwaysAllow", "watchPaths", "errorHistory"}),
-    key_schemas={"timeout": {"description": "Time limit of one call in seconds.", "type": "number"}},
+    key_schemas={
+        "timeout": {"description": "Time limit of one call in seconds.", "type": "number"},
+        "alwaysAllow": {"description": "Tools that run without a question.", "type": "array"},
+        "watchPaths": {"description": "Files whose change restarts the server.", "type": "array"},
+    },
     shape=timeout_in_seconds,
     variable="${env:NAME}",
     variable_with_default="",

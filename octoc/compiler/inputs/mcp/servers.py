@@ -1,5 +1,7 @@
 """Definitions of MCP servers: `.mcp.json`, and what other clients have in its place."""
 
+import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,6 +24,25 @@ def _has_servers(values: Mapping[str, Any]) -> bool:
     )
 
 
+_HEAD = re.compile(r'\s*\{(?:\s*"(?:\$schema|_comment|name|description)"\s*:\s*"[^"\n]*"\s*,)*\s*"mcpServers"\s*:\s*\{')
+
+
+def _may_list_servers(head: str) -> bool:
+    return '"mcpServers"' in head and _HEAD.match(head) is not None
+
+
+def _lists_servers(text: str) -> bool:
+    """Tell whether a JSON file of any name has servers; a broken one has what it begins with."""
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError):
+        return True
+    servers = values["mcpServers"]
+    return isinstance(servers, Mapping) and any(
+        isinstance(one, Mapping) and not {"command", "url", "args"}.isdisjoint(one) for one in servers.values()
+    )
+
+
 MCP = FileKind(
     name="mcp",
     role="servers",
@@ -40,7 +61,10 @@ MCP = FileKind(
     exclude="octoc.compiler.check.mcp:is_of_other_program",
     recognize=_has_servers,
     marks=('"mcpServers"', '"servers"'),
-    other_names=frozenset({"server.json"}),  # one server, as the MCP registry publishes it
+    may_be=_may_list_servers,
+    is_one=_lists_servers,
+    # One server, as the MCP registry publishes it; and the archived OpenCode in Go, whose `env` is a list.
+    other_names=frozenset({"server.json", ".opencode.json"}),
     dialect=CLAUDE,
     scan="everywhere",
     is_complete=True,
