@@ -30,6 +30,12 @@ def test_claude_code_asks_for_no_input(tmp_path: Path) -> None:
     assert found.message.startswith("`${input:docs-key}` in `args[0]` of server `docs`")
 
 
+@pytest.mark.parametrize("path, count", [(".kiro/settings/mcp.json", 1), (".cursor/mcp.json", 1), ("mcp.json", 0)])
+def test_other_clients_ask_for_no_input(tmp_path: Path, path: str, count: int) -> None:
+    """An input is text where the documentation of a client names none; a file of no client may be of one that asks."""
+    assert len(findings(tmp_path, path, SERVERS)) == count
+
+
 def test_a_workspace_has_inputs(tmp_path: Path) -> None:
     """A build replaces inputs itself where it reads the file for a workspace."""
     (tmp_path / "octoc.toml").write_text('[workspace]\nname = "acme"\n', encoding="utf-8")
