@@ -47,11 +47,13 @@ def test_a_token_is_found_wherever_the_servers_stand(tmp_path: Path, name: str) 
         ("data.json", json.dumps({"other": 1, **SERVERS})),
         ("fixtures/desk.json", json.dumps(SERVERS)),
         (".opencode.json", json.dumps({"mcpServers": {"notes": {"command": "n", "env": ["A=1"]}}})),
+        ("sketch.json", '{"mcpServers": {"notes": {"command": "n", "env": {...}}}}'),
+        ("own.json", json.dumps({"mcpServers": {"notes": {"command": "/Users/ada/n", "auth": {"prefix": "B"}}}})),
         ("state.json", json.dumps({"mcpServers": {"notes": {"tools": 3}}})),
     ],
 )
 def test_other_files_are_left_alone(tmp_path: Path, name: str, content: str) -> None:
-    """Templates of chezmoi, files with another first key, those of tests and entries without programs are not read."""
+    """Templates, files with another first key, those of tests, and sketches are not read; own forms are allowed."""
     assert check(tmp_path, name, content) == []
 
 

@@ -26,17 +26,19 @@ def _has_servers(values: Mapping[str, Any]) -> bool:
 
 _HEAD = re.compile(r'\s*\{(?:\s*"(?:\$schema|_comment|name|description)"\s*:\s*"[^"\n]*"\s*,)*\s*"mcpServers"\s*:\s*\{')
 
+_ELISION = re.compile(r"[\[{,]\s*(?:\.\.\.|…)")
+
 
 def _may_list_servers(head: str) -> bool:
     return '"mcpServers"' in head and _HEAD.match(head) is not None
 
 
 def _lists_servers(text: str) -> bool:
-    """Tell whether a JSON file of any name has servers; a broken one has what it begins with."""
+    """Tell whether a JSON file of any name has servers; a broken one that is no sketch has what it begins with."""
     try:
         values = json.loads(text)
     except (ValueError, RecursionError):
-        return True
+        return _ELISION.search(text) is None
     servers = values["mcpServers"]
     return isinstance(servers, Mapping) and any(
         isinstance(one, Mapping) and not {"command", "url", "args"}.isdisjoint(one) for one in servers.values()

@@ -1,18 +1,15 @@
 """Files with servers whose name no client has for itself: examples, and the settings of clients without a folder."""
 
-from collections.abc import Mapping
-
 from octoc.compiler.inputs.mcp.convert import ServerDraft
 from octoc.plugin.file_kinds import Dialect
 
 _OWN_OBJECTS = ("auth", "oauth")
-"""Keys that are objects where octoc reads them; another client may have a word or a switch there."""
+"""Keys that each client has in a form of its own."""
 
 
 def _shape(entry: ServerDraft) -> None:
     for key in _OWN_OBJECTS:
-        if not isinstance(entry.left.get(key, {}), Mapping):
-            del entry.left[key]
+        entry.left.pop(key, None)
 
 
 UNNAMED = Dialect(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 
 import attrs
 
@@ -105,10 +106,16 @@ def check_homes(build: Build, sink: DiagnosticSink) -> None:
             if is_personal
             or _OF_DOTFILES.search(value.place.file)
             or program(definition.source.command or "").removesuffix(".exe") == "wsl"  # finds no variable of Windows
-            or not definition.dialect.is_in_project
+            or not _is_of_project(definition)
             or (_is_windows(match) and not is_of_project)
             else None,
         )
+
+
+def _is_of_project(definition: Definition) -> bool:
+    """Tell whether a client reads the file in a project; one of another name may be a copy of somebody's own."""
+    dialect, file = definition.dialect, PurePosixPath(definition.source.place.file)
+    return dialect.is_in_project and not (dialect.needs_content and dialect.project_of(file) is None)
 
 
 def _is_windows(home: re.Match[str]) -> bool:
