@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # A check of a large tap makes a few million objects and few circles. Python's default of 700 starts thousands of
-# collections, a tenth of the time; 100,000 starts some tens, so memory still has a limit.
-_FEW = 100_000
+# collections, a tenth of the time; a million starts a few, so memory still has a limit.
+_FEW = 1_000_000
 
 
 @contextmanager

@@ -43,7 +43,7 @@ class Place:
 
     file: str
     path: KeyPath = ()
-    part: Literal["value", "key"] = attrs.field(default="value", validator=attrs.validators.in_(("value", "key")))
+    part: Literal["value", "key"] = "value"
     within: tuple[int, int] | None = None
     as_written: bool = False
 

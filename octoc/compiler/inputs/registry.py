@@ -210,7 +210,7 @@ class FileKinds:
 
     def dialect_of_text(self, kind: FileKind, path: PurePath, dialect: Dialect, text: str) -> Dialect:
         """Return `dialect`, or the one of the same path whose list of servers `text` has in place of its own."""
-        if f'"{dialect.server_list}"' in text:
+        if dialect is NO_DIALECT or f'"{dialect.server_list}"' in text:
             return dialect
         others = (one for one in self.dialects_of(kind) if one.project_of(path) and not one.needs_content)
         fitting = (one for one in others if not one.marks or any(f'"{mark}"' in text for mark in one.marks))

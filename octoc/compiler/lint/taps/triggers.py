@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from functools import lru_cache
 
 import attrs
 
@@ -67,8 +68,15 @@ def check_near_triggers(build: Build, sink: DiagnosticSink) -> None:
 
 def words_of(trigger: str) -> frozenset[str]:
     """Return the words of a trigger to compare, in lower case, without a plural's `s` and without stop words."""
-    words = (word for word in _WORD.findall(trigger.lower()) if word not in _STOP_WORDS)
-    return frozenset(word[:-1] if len(word) > 3 and word.endswith("s") and word[-2] != "s" else word for word in words)
+    return frozenset(map(_compared, _WORD.findall(trigger.lower()))) - {""}
+
+
+@lru_cache(maxsize=65_536)
+def _compared(word: str) -> str:
+    """Return a word as it is compared; nothing of a stop word."""
+    if word in _STOP_WORDS:
+        return ""
+    return word[:-1] if len(word) > 3 and word.endswith("s") and word[-2] != "s" else word
 
 
 def _triggers(build: Build) -> list[_Trigger]:
