@@ -16,6 +16,11 @@ from octoc.diagnostics.suggest import slip_of_key, slips_of
 EMPTY: Mapping[str, str] = MappingProxyType({})
 
 
+def word_for(key: str, other_words: Mapping[str, str]) -> str | None:
+    """Return the key that `key`, or what it is a slip of, is another word for."""
+    return other_words.get(key) or next((other_words[one] for one in slips_of(key, other_words)), None)
+
+
 def report_unknown_fields(
     values: Mapping[str, Any],
     known: frozenset[str],
@@ -44,7 +49,7 @@ def report_unknown_fields(
         meant = frozenset() if key in of_others or (key in dashed and len(dashed) > 1) else known
         candidates = slips_of(str(key), meant) if open_ended else meant
         where = f" in `{inspection.dotted(path)}`" if path else ""
-        word = other_words.get(str(key))
+        word = word_for(str(key), other_words)
         if word is not None and word not in values and isinstance(values[key], list | Mapping):
             inspection.sink.report(
                 rules.UNKNOWN_FIELD,

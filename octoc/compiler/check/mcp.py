@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from octoc.compiler.check.auth import check_auth
-from octoc.compiler.check.fields import report_unknown_fields
+from octoc.compiler.check.fields import report_unknown_fields, word_for
 from octoc.compiler.check.inspection import FileInspection, dotted
 from octoc.compiler.check.installers import is_installed
 from octoc.compiler.check.schemas import fields
@@ -27,7 +27,7 @@ from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import check as rules
 from octoc.diagnostics.rules.lint_mcp import NESTED_REFERENCE, UNEXPANDED_REFERENCE
 from octoc.diagnostics.rules.read import DUPLICATE_KEY
-from octoc.diagnostics.suggest import near_names, slip_of_key
+from octoc.diagnostics.suggest import near_names, slip_of_key, slips_of
 from octoc.plugin.file_kinds import Converted
 from octoc.transport_kinds import kind_of_definition
 
@@ -241,9 +241,13 @@ def _check_unread(inspection: FileInspection) -> None:
             converted.origin(("mcpServers", name, field))[len(path) - 1]
             for field in converted.values["mcpServers"].get(name, ())
         }
-        word = _OTHER_WORDS.get(str(key))
+        word = word_for(str(key), _OTHER_WORDS)
         own = next((theirs for theirs, ours in dialect.renames.items() if ours == key), None)
-        advice = dialect.hints.get(str(key)) or slip_of_key(str(key), dialect.fields, present)
+        advice = (
+            dialect.hints.get(str(key))
+            or slip_of_key(str(key), dialect.fields, present)
+            or next((dialect.hints[one] for one in slips_of(str(key), dialect.hints)), None)
+        )
         if advice is None and own is not None and own not in present:
             advice = f"did you mean `{own}`?"
         if advice is None and word in dialect.fields and word not in present:

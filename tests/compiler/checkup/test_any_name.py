@@ -103,3 +103,17 @@ def test_the_registry_of_the_package_beside_it(
     entry = {"$schema": "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"}
     entry |= {"name": "io.github.acme/acme", "description": "Notes.", "version": "1.0.0"}
     assert check(tmp_path, "server.json", json.dumps({**entry, "packages": [package]}, indent=1)) == expected
+
+
+@pytest.mark.parametrize(
+    "name, servers, entry, key",
+    [
+        (".zed/settings.json", "context_servers", {"comand": "notes-mcp", "args": ["serve"]}, "OCT208"),
+        (".cursor/mcp.json", "mcpServers", {"command": "notes-mcp", "enviroment": {"A": "b"}}, "OCT208"),
+        (".agents/mcp_config.json", "mcpServers", {"command": "n", "serverUrl": "https://n.example/mcp"}, "OCT223"),
+        ("claude_desktop_config.json", "mcpServers", {"command": "n", "env": {"KEY": "${KEY}"}}, "OCT440"),
+    ],
+)
+def test_mistakes_in_an_entry(tmp_path: Path, name: str, servers: str, entry: Mapping[str, Any], key: str) -> None:
+    """A slip of a key, two ways to reach a server, and a reference that nothing replaces are found in each client."""
+    assert key in {code for code, _, _ in check(tmp_path, name, json.dumps({servers: {"notes": entry}}))}

@@ -12,8 +12,7 @@ from octoc.plugin.file_kinds import Dialect
 
 def _shape(entry: ServerDraft) -> None:
     if "serverUrl" in entry.left:
-        for key in ("url", "command", "args"):
-            entry.left.pop(key, None)
+        entry.left.pop("url", None)
 
 
 ANTIGRAVITY = Dialect(

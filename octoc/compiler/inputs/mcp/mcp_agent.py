@@ -11,9 +11,12 @@ from octoc.plugin.file_kinds import Dialect
 
 _TYPES = {"streamable_http": "http", "websocket": "ws"}
 
+_OF_SECRETS = frozenset({"transport", "env", "headers", "read_timeout_seconds", "allowed_tools", "cwd"})
+"""Keys that an entry may have whose program or address is in the file of secrets."""
+
 
 def _shape(entry: ServerDraft) -> None:
-    if entry.left.keys().isdisjoint({"command", "url"}):
+    if entry.left.keys() <= _OF_SECRETS:
         entry.is_elsewhere = True  # the file of secrets has the rest
         return
     kind = entry.left.pop("transport", None)

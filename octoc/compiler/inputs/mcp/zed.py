@@ -6,10 +6,13 @@ A user keeps such a file in `zed/` of the folder for settings, which dotfiles ho
 from octoc.compiler.inputs.mcp.convert import ServerDraft
 from octoc.plugin.file_kinds import Dialect
 
+_OF_EXTENSION = frozenset({"enabled", "command"})
+"""Keys beside `settings` that an entry of a server of an extension may have."""
+
 
 def _shape(entry: ServerDraft) -> None:
     command = entry.left.get("command")
-    if command is None and "url" not in entry.left:
+    if command is None and entry.left.keys() <= _OF_EXTENSION:
         entry.is_elsewhere = True  # an extension has the rest
     elif isinstance(command, dict):
         del entry.left["command"]

@@ -11,7 +11,10 @@ from octoc.diagnostics.rules.lint_servers import COLLIDING_NAMES
 from octoc.plugin.lint import lint_check
 
 _JOINT = "__"
-"""What separates a server from a tool. Source: Claude Code 2.1.88, which splits `mcp__SERVER__TOOL` at it."""
+"""What separates a server from a tool. Source: Claude Code 2.1.88, which splits `mcp__SERVER__TOOL` at it.
+
+Others write `-` as `_` in names of tools, such as Pi's adapter (`types.ts` of 2.10).
+"""
 
 
 @lint_check(COLLIDING_NAMES)
@@ -21,11 +24,15 @@ def check_collisions(build: Build, sink: DiagnosticSink) -> None:
         if file.dialect == OCTOMIND:
             continue
         by_name: dict[str, ServerSource] = {}
+        by_form: dict[str, ServerSource] = {}
         enabled = [server for server in file.servers if not server.disabled]
         for server in enabled:
             first = by_name.setdefault(sanitize(server.name), server)
+            alike = by_form.setdefault(sanitize(server.name).replace("-", "_").lower(), server)
             if first is not server:
                 _report(server, first, "both are written `{name}` in names of tools", sink)
+            elif alike is not server:
+                _report(server, alike, "their names differ only in case or in `-` and `_`", sink)
         for name, server in by_name.items():
             parts = name.split(_JOINT)
             prefixes = (_JOINT.join(parts[:count]) for count in range(1, len(parts)))

@@ -14,6 +14,8 @@ RUN = {"command": "x"}
     [
         (["a", "a__b"], ['"a__b"'], "tool `a__b__…` reads as a tool of `a`"),
         (["a__b__c", "a__b"], ['"a__b__c"'], "tool `a__b__c__…` reads as a tool of `a__b`"),
+        (["my-notes", "my_notes"], ['"my_notes"'], "differ only in case or in `-` and `_`"),
+        (["Notes", "notes"], ['"notes"'], "differ only in case or in `-` and `_`"),
         (["my_notes", "my.notes"], ['"my.notes"'], "both are written `my_notes`"),
     ],
 )
@@ -24,7 +26,7 @@ def test_names_that_collide(lint: Lint, names: list[str], marked: list[str], say
     assert says in linted.of("OCT764")[0].message
 
 
-@pytest.mark.parametrize("names", [["a", "a_b", "a-b", "ab"], ["a__b", "c"], ["a", "__a"]])
+@pytest.mark.parametrize("names", [["a", "a_b", "a-c", "ab"], ["a__b", "c"], ["a", "__a"]])
 def test_names_that_do_not(lint: Lint, names: list[str]) -> None:
     """One separator, and a name with two underscores by itself, are not findings."""
     assert lint(servers=dict.fromkeys(names, RUN)).of("OCT764") == []
