@@ -1,4 +1,4 @@
-"""Lists in settings of other clients: hooks that never run, rules that never match, and names that occur twice."""
+"""Lists in settings of other clients: rules that never match, and names that occur twice."""
 
 from __future__ import annotations
 
@@ -11,31 +11,7 @@ from octoc.compiler.inputs.settings.clients import SettingsDialect, values_at
 from octoc.diagnostics.model import KeyPath
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.check import REPEATED_NAME
-from octoc.diagnostics.rules.claude import HOOK_NEVER_RUNS, PERMISSION_WITHOUT_EFFECT
-from octoc.diagnostics.suggest import near_names
-
-
-def check_events(values: Mapping[str, Any], dialect: SettingsDialect, inspection: FileInspection) -> None:
-    """Report lists of hooks under events that the client does not have."""
-    hooks = values.get("hooks")
-    for event, groups in hooks.items() if dialect.events and isinstance(hooks, Mapping) else ():
-        if event in dialect.events or not _has_hooks(groups):
-            continue
-        other = dialect.other_events.get(event)
-        near = (other,) if other else near_names(event, dialect.events, 1)
-        inspection.report(
-            HOOK_NEVER_RUNS,
-            f"{dialect.client} has no event `{event}`, so its hooks never run",
-            ("hooks", event),
-            key=True,
-            help=f"did you mean `{near[0]}`?" if near else None,
-            severity=Severity.WARNING if near else Severity.INFO,
-        )
-
-
-def _has_hooks(groups: Any) -> bool:
-    """Tell whether a value is a list of groups with hooks; clients also keep settings beside the events."""
-    return isinstance(groups, list) and any(isinstance(one, Mapping) and "hooks" in one for one in groups)
+from octoc.diagnostics.rules.claude import PERMISSION_WITHOUT_EFFECT
 
 
 def check_rules(values: Mapping[str, Any], dialect: SettingsDialect, inspection: FileInspection) -> None:
@@ -58,14 +34,14 @@ def check_rules(values: Mapping[str, Any], dialect: SettingsDialect, inspection:
 
 def check_unique(values: Mapping[str, Any], dialect: SettingsDialect, inspection: FileInspection) -> None:
     """Report entries of a list that have the key of an earlier one, where the client takes each once."""
-    for pattern, key in dialect.unique.items():
+    for pattern, (key, effect) in dialect.unique.items():
         first: dict[str, KeyPath] = {}
         for path, entry in values_at(values, pattern):
             name = entry.get(key) if isinstance(entry, Mapping) else None
             if isinstance(name, str) and (other := first.setdefault(name, path)) != path:
                 inspection.report(
                     REPEATED_NAME,
-                    f"two entries of `{path[0]}` have the {key} `{name}`: {dialect.effect}",
+                    f"two entries of `{path[0]}` have the {key} `{name}`: {effect}",
                     (*path, key),
                     related={"the first is here": (*other, key)},
                     help="give one of them another",

@@ -11,7 +11,8 @@ from typing import Any
 import attrs
 
 from octoc.addresses import is_private_network, plain_http_host
-from octoc.compiler.check.client_lists import check_events, check_rules, check_unique
+from octoc.compiler.check.client_hooks import check_hooks
+from octoc.compiler.check.client_lists import check_rules, check_unique
 from octoc.compiler.check.inspection import FileInspection, dotted
 from octoc.compiler.check.schemas import validator_of_client
 from octoc.compiler.check.translate import report_errors
@@ -66,7 +67,7 @@ def check_client_settings(values: Mapping[str, Any], inspection: FileInspection)
             for path, value in values_at(values, pattern):
                 check(value, path, dialect, inspection)
     _check_slips(values, dialect, inspection)
-    check_events(values, dialect, inspection)
+    check_hooks(values, dialect, inspection)
     check_rules(values, dialect, inspection)
     check_unique(values, dialect, inspection)
     for pattern, needed in dialect.needed.items():

@@ -73,6 +73,14 @@ from octoc.compiler.inputs.settings.commands import GEMINI_COMMAND
 from octoc.compiler.inputs.settings.continue_dev import CONTINUE as CONTINUE_SETTINGS
 from octoc.compiler.inputs.settings.crush import CRUSH as CRUSH_SETTINGS
 from octoc.compiler.inputs.settings.gemini import GEMINI as GEMINI_SETTINGS
+from octoc.compiler.inputs.settings.hooks import (
+    CODEX_HOOKS,
+    CODEX_PLUGIN_HOOKS,
+    COPILOT_HOOKS,
+    CURSOR_HOOKS,
+    CURSOR_PLUGIN_HOOKS,
+    WINDSURF_HOOKS,
+)
 from octoc.compiler.inputs.settings.librechat import LIBRECHAT as LIBRECHAT_SETTINGS
 from octoc.compiler.inputs.settings.mcp_agent import MCP_AGENT as MCP_AGENT_SETTINGS
 from octoc.compiler.inputs.settings.opencode import OPENCODE as OPENCODE_SETTINGS
@@ -108,6 +116,7 @@ DIALECTS = (
     *SERVERS_OF_AGENTS,
     *(CODEX_SETTINGS, OPENCODE_SETTINGS, GEMINI_SETTINGS, LIBRECHAT_SETTINGS, CRUSH_SETTINGS, CONTINUE_SETTINGS),
     *(MCP_AGENT_SETTINGS, APM_SETTINGS, AUGMENT_SETTINGS, QWEN_SETTINGS, GEMINI_COMMAND, ROO_MODES),
+    *(CODEX_HOOKS, CODEX_PLUGIN_HOOKS, CURSOR_HOOKS, CURSOR_PLUGIN_HOOKS, COPILOT_HOOKS, WINDSURF_HOOKS),
     *(CODEX_MANIFEST, CODEX_MARKETPLACE, CURSOR_MANIFEST, GEMINI_EXTENSION, PLUGIN_COMMAND),
 )
 """octoc's own dialects."""

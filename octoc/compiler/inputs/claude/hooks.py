@@ -22,7 +22,7 @@ from octoc.compiler.inputs.claude.plugin import (
 from octoc.compiler.inputs.claude.settings import CLAUDE_SETTINGS, SETTINGS_FILE
 from octoc.compiler.inputs.claude.tools import EVENTS, HOOK_FIELDS, TOOL_EVENTS, TOOLS, VERSION, nearest
 from octoc.compiler.inputs.settings.clients import values_at
-from octoc.compiler.inputs.settings.plugins import CURSOR_PLUGIN_FILE
+from octoc.compiler.inputs.settings.plugins import CODEX_PLUGIN_FILE, CURSOR_PLUGIN_FILE
 from octoc.compiler.model.documents import FoundFile
 from octoc.diagnostics.model import KeyPath, Place
 from octoc.diagnostics.rules.check import MISSING_KEY, UNEXPECTED_VALUE, WRONG_TYPE
@@ -31,8 +31,6 @@ from octoc.diagnostics.rules.lint_mcp import UNEXPANDED_REFERENCE
 from octoc.lists import one_of
 
 _OF_PLUGINS = (CLAUDE_HOOKS, CLAUDE_PLUGIN)
-CODEX_PLUGIN_FILE = ".codex-plugin/plugin.json"
-"""The manifest of a plugin of Codex, which reads `hooks/hooks.json` beside it, too."""
 _UNCLOSED = re.compile(r"\$\{[A-Za-z_]\w*(?=[/\\\"\s]|\Z)")
 _NAMES = re.compile(r"[A-Za-z]+(?:\|[A-Za-z]+)*")
 

@@ -16,7 +16,8 @@ from octoc.compiler.inputs.claude.settings import LOCAL_SETTINGS_FILE, SETTINGS_
 from octoc.gitignore import is_ignored, parse_gitignore
 
 _PROJECT, _PLUGIN = (
-    re.compile(rf"\$\{{?{name}(?::-[^}}]*)?\}}?/") for name in ("CLAUDE_PROJECT_DIR", "(?:CLAUDE_)?PLUGIN_ROOT")
+    re.compile(rf"\$\{{?{name}(?::-[^}}]*)?\}}?/")
+    for name in ("(?:AUGMENT|CLAUDE|CURSOR|GEMINI|QWEN)_PROJECT_DIR", "(?:CLAUDE_)?PLUGIN_ROOT")
 )
 _LAUNCHERS = frozenset({
     "bash", "bun", "deno", "node", "npx", "perl", "php", "pwsh", "python", "python3", "ruby", "run", "sh", "tsx", "uv",
@@ -165,12 +166,13 @@ def values_of(path: Path) -> Mapping[str, Any]:
     return values if isinstance(values, dict) else {}
 
 
-def script_of(command: str, folder: Path, *, of_plugin: bool) -> str | None:
+def script_of(command: str, folder: Path, *, of_plugin: bool, own: str = _OWN) -> str | None:
     """Return the script in the project, or in the plugin, that a hook's command runs, relative to its root.
 
     Args:
-        folder: the root. A hook may run in any folder: a relative path counts if its folder is there, or is `.claude`.
+        folder: the root. A hook may run in any folder: a relative path counts if its folder is there, or is `own`.
         of_plugin: the root is a plugin's, whose hooks may also run scripts of the project that uses it.
+        own: the client's folder in a project.
     """
     root = _PLUGIN if of_plugin else _PROJECT
     if _GUARDED.search(command):
@@ -186,6 +188,6 @@ def script_of(command: str, folder: Path, *, of_plugin: bool) -> str | None:
             return root.sub("", word, count=1)
         path = PurePosixPath(word.removeprefix("./"))
         is_relative = len(path.parts) > 1 and path.parts[0] not in ("/", "..", "~") and not _WILD.search(word)
-        is_of_root = not of_plugin and is_relative and (path.parts[0] == _OWN or (folder / path.parent).is_dir())
+        is_of_root = not of_plugin and is_relative and (path.parts[0] == own or (folder / path.parent).is_dir())
         return str(path) if is_of_root and path.suffix else None
     return None

@@ -1,15 +1,13 @@
-"""Augment's `.augment/settings.json`, its servers left out.
-
-Source: Augment, hooks of Auggie (docs.augmentcode.com/cli/hooks, November 2026): five events. It documents no other.
-"""
+"""Augment's `.augment/settings.json`, its servers left out."""
 
 from octoc.compiler.inputs.mcp.augment import AUGMENT as AUGMENT_SERVERS
 from octoc.compiler.inputs.settings.clients import SettingsDialect
+from octoc.compiler.inputs.settings.hook_form import AUGMENT_HOOK_FORM
 
 AUGMENT = SettingsDialect(
     name="augment",
     client="Augment",
     patterns=AUGMENT_SERVERS.patterns,
     reads_comments=True,
-    events=frozenset({"PreToolUse", "PostToolUse", "Stop", "SessionStart", "SessionEnd"}),
+    hooks=AUGMENT_HOOK_FORM,
 )

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import attrs
 
+from octoc.compiler.inputs.settings.hook_form import HookForm
 from octoc.diagnostics.model import KeyPath
 from octoc.plugin.file_kinds import Dialect, FileKind
 
@@ -40,10 +41,10 @@ class SettingsDialect(Dialect):
         servers: where lists of names of servers stand, likewise.
         addresses: where addresses stand that the client sends credentials to, likewise.
         texts: where texts stand in which `variable` alone is replaced, likewise.
-        events: the events of the client's `hooks`; empty where octoc does not know them.
-        other_events: events of other clients -> those of this one.
+        hooks: how the client writes `hooks` at the root of the file; None where octoc does not know it.
         rules: where lists of permission rules stand, of the form `Tool` or `Tool(what)`, likewise.
-        unique: where entries of lists stand, likewise -> the key that each has for itself.
+        unique: where entries of lists stand, likewise -> the key that each has for itself, and what the client does
+            where two have the same.
         prompts: where texts stand that the client hands to the model as instructions, likewise.
         root_keys: keys of which a YAML file has one; another program's file of this name has none of them.
     """
@@ -63,10 +64,9 @@ class SettingsDialect(Dialect):
     addresses: tuple[tuple[str, ...], ...] = ()
     texts: tuple[tuple[str, ...], ...] = ()
     root_keys: tuple[str, ...] = ()
-    events: frozenset[str] = frozenset()
-    other_events: Mapping[str, str] = attrs.field(factory=dict)
+    hooks: HookForm | None = None
     rules: tuple[tuple[str, ...], ...] = ()
-    unique: Mapping[tuple[str, ...], str] = attrs.field(factory=dict)
+    unique: Mapping[tuple[str, ...], tuple[str, str]] = attrs.field(factory=dict)
     prompts: tuple[tuple[str, ...], ...] = ()
 
 

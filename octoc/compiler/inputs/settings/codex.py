@@ -9,6 +9,7 @@ here that octoc's own form lacks. Keys whose type changed between versions are l
 from octoc.compiler.inputs.agents.clients import FLAG, NAMES, NUMBER, TABLE, TEXT, object_schema
 from octoc.compiler.inputs.mcp.codex import CODEX as CODEX_SERVERS
 from octoc.compiler.inputs.settings.clients import SettingsDialect
+from octoc.compiler.inputs.settings.hook_form import CODEX_HOOK_FORM
 
 _POLICY = {"anyOf": [{"enum": ["untrusted", "on-request", "never", "on-failure"]}, {"type": "object"}]}
 _INTEGER = {"type": "integer"}
@@ -116,6 +117,7 @@ CODEX = SettingsDialect(
         }
     ),
     known_keys={(): _ROOT},
+    hooks=CODEX_HOOK_FORM,
     files=(("agents", "*", "config_file"), ("model_instructions_file",)),
     based_on="folder",
     addresses=(("model_providers", "*", "base_url"),),

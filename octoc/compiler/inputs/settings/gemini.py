@@ -2,13 +2,14 @@
 
 Source: Gemini CLI 0.56 (August 2026), `config/config.ts`, `settingsSchema.ts` and `policy/config.ts`: an approval mode
 of another word stops it, and `yolo`, which only its command line takes, is ignored; names of servers and tools that do
-not exist do nothing. `hooks/types.ts`: its events; it warns of any other at its start and runs none of its hooks.
+not exist do nothing.
 """
 
 from octoc.compiler.inputs.agents.clients import object_schema
 from octoc.compiler.inputs.agents.gemini import GEMINI as GEMINI_AGENTS
 from octoc.compiler.inputs.mcp.gemini import GEMINI as GEMINI_SERVERS
 from octoc.compiler.inputs.settings.clients import SettingsDialect
+from octoc.compiler.inputs.settings.hook_form import GEMINI_HOOK_FORM
 
 GEMINI = SettingsDialect(
     name="gemini",
@@ -23,13 +24,6 @@ GEMINI = SettingsDialect(
     tools=tuple(("tools", key) for key in ("core", "allowed", "exclude")),
     builtin=GEMINI_AGENTS.builtin,
     servers=(("mcp", "allowed"), ("mcp", "excluded")),
-    events=frozenset({
-        "BeforeTool", "AfterTool", "BeforeAgent", "AfterAgent", "BeforeModel", "AfterModel", "BeforeToolSelection",
-        "Notification", "SessionStart", "SessionEnd", "PreCompress",
-    }),
-    other_events={
-        "PreToolUse": "BeforeTool", "PostToolUse": "AfterTool", "UserPromptSubmit": "BeforeAgent",
-        "Stop": "AfterAgent", "PreCompact": "PreCompress",
-    },
+    hooks=GEMINI_HOOK_FORM,
     rules=tuple(("tools", key) for key in ("core", "allowed", "exclude")),
-)  # fmt: skip
+)

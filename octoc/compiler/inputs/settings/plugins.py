@@ -12,6 +12,8 @@ from octoc.compiler.inputs.agents.clients import TEXT, object_schema
 from octoc.compiler.inputs.settings.clients import SettingsDialect
 
 CURSOR_PLUGIN_FILE = ".cursor-plugin/plugin.json"
+CODEX_PLUGIN_FILE = ".codex-plugin/plugin.json"
+"""The manifest of a plugin of Codex, which reads `hooks/hooks.json` beside it, too."""
 _PARTS = ("rules", "skills", "agents", "commands", "hooks", "mcpServers")
 
 CURSOR_PLUGIN = SettingsDialect(
@@ -20,7 +22,7 @@ CURSOR_PLUGIN = SettingsDialect(
     patterns=(CURSOR_PLUGIN_FILE,),
     files=tuple(path for part in _PARTS for path in ((part,), (part, "*"))),
 )
-CODEX_PLUGIN = attrs.evolve(CURSOR_PLUGIN, name="codex-plugin", client="Codex", patterns=(".codex-plugin/plugin.json",))
+CODEX_PLUGIN = attrs.evolve(CURSOR_PLUGIN, name="codex-plugin", client="Codex", patterns=(CODEX_PLUGIN_FILE,))
 _POLICY = object_schema(
     {
         "installation": {"enum": ["AVAILABLE", "INSTALLED_BY_DEFAULT", "NOT_AVAILABLE"]},

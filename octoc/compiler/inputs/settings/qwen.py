@@ -5,11 +5,13 @@ Source: Qwen Code, `permissions` of its settings (November 2026): rules as Claud
 
 from octoc.compiler.inputs.mcp.qwen import QWEN as QWEN_SERVERS
 from octoc.compiler.inputs.settings.clients import SettingsDialect
+from octoc.compiler.inputs.settings.hook_form import QWEN_HOOK_FORM
 
 QWEN = SettingsDialect(
     name="qwen",
     client="Qwen Code",
     patterns=QWEN_SERVERS.patterns[:1],
     reads_comments=True,
+    hooks=QWEN_HOOK_FORM,
     rules=tuple(("permissions", kind) for kind in ("allow", "ask", "deny")),
 )

@@ -13,6 +13,6 @@ ROO_MODES = SettingsDialect(
     syntax="yaml",
     root_keys=("customModes",),
     effect="Roo Code refuses the file",
-    unique={("customModes", "*"): "slug"},
+    unique={("customModes", "*"): ("slug", "Roo Code refuses the file")},
     prompts=tuple(("customModes", "*", key) for key in ("roleDefinition", "customInstructions", "whenToUse")),
 )
