@@ -16,6 +16,7 @@ from octoc.compiler.check.client_lists import check_rules, check_unique
 from octoc.compiler.check.inspection import FileInspection, dotted
 from octoc.compiler.check.schemas import validator_of_client
 from octoc.compiler.check.translate import report_errors
+from octoc.compiler.check.versions import check_version
 from octoc.compiler.fixes.edits import renamed, replaced
 from octoc.compiler.inputs.agents.tool_lists import names_in
 from octoc.compiler.inputs.claude.paths import is_left_out, is_missing, is_missing_above, is_users_own
@@ -70,6 +71,9 @@ def check_client_settings(values: Mapping[str, Any], inspection: FileInspection)
     check_hooks(values, dialect, inspection)
     check_rules(values, dialect, inspection)
     check_unique(values, dialect, inspection)
+    for pattern, taken in dialect.versions.items():
+        for path, value in values_at(values, pattern):
+            check_version(value, path, inspection, client=dialect.client, taken=taken)
     for pattern, needed in dialect.needed.items():
         for path, value in values_at(values, pattern):
             _check_needed(value, path, needed, inspection)

@@ -84,7 +84,12 @@ from octoc.compiler.inputs.settings.hooks import (
 from octoc.compiler.inputs.settings.librechat import LIBRECHAT as LIBRECHAT_SETTINGS
 from octoc.compiler.inputs.settings.mcp_agent import MCP_AGENT as MCP_AGENT_SETTINGS
 from octoc.compiler.inputs.settings.opencode import OPENCODE as OPENCODE_SETTINGS
-from octoc.compiler.inputs.settings.plugins import CODEX_MARKETPLACE, GEMINI_EXTENSION
+from octoc.compiler.inputs.settings.plugins import (
+    CODEX_MARKETPLACE,
+    COPILOT_MARKETPLACE,
+    CURSOR_MARKETPLACE,
+    GEMINI_EXTENSION,
+)
 from octoc.compiler.inputs.settings.plugins import CODEX_PLUGIN as CODEX_MANIFEST
 from octoc.compiler.inputs.settings.plugins import CURSOR_PLUGIN as CURSOR_MANIFEST
 from octoc.compiler.inputs.settings.qwen import QWEN as QWEN_SETTINGS
@@ -117,7 +122,8 @@ DIALECTS = (
     *(CODEX_SETTINGS, OPENCODE_SETTINGS, GEMINI_SETTINGS, LIBRECHAT_SETTINGS, CRUSH_SETTINGS, CONTINUE_SETTINGS),
     *(MCP_AGENT_SETTINGS, APM_SETTINGS, AUGMENT_SETTINGS, QWEN_SETTINGS, GEMINI_COMMAND, ROO_MODES),
     *(CODEX_HOOKS, CODEX_PLUGIN_HOOKS, CURSOR_HOOKS, CURSOR_PLUGIN_HOOKS, COPILOT_HOOKS, WINDSURF_HOOKS),
-    *(CODEX_MANIFEST, CODEX_MARKETPLACE, CURSOR_MANIFEST, GEMINI_EXTENSION, PLUGIN_COMMAND),
+    *(CODEX_MANIFEST, CODEX_MARKETPLACE, CURSOR_MANIFEST, CURSOR_MARKETPLACE, COPILOT_MARKETPLACE),
+    *(GEMINI_EXTENSION, PLUGIN_COMMAND),
 )
 """octoc's own dialects."""
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from octoc.compiler.check.inspection import FileInspection
 from octoc.compiler.check.schemas import fields
+from octoc.compiler.check.versions import check_version
 from octoc.compiler.fixes.edits import replaced
 from octoc.compiler.inputs.claude.hooks import check_hooks
 from octoc.compiler.inputs.claude.paths import elsewhere, is_link_text, is_missing
@@ -25,7 +26,6 @@ from octoc.diagnostics.suggest import slips_of
 from octoc.lists import one_of
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
-_VERSION = re.compile(r"\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?")
 _OPTION_TYPES = ("string", "number", "boolean", "directory", "file")
 _SECRET_TYPES = frozenset({"secret", "password"})
 _PATH_FIELDS = ("commands", "agents", "skills", "hooks", "mcpServers", "lspServers", "outputStyles", "workflows")
@@ -49,15 +49,7 @@ def check_plugin(values: Mapping[str, Any], inspection: FileInspection) -> None:
                 help=f"did you mean {one_of(near)}?",
             )
     check_name(values.get("name"), ("name",), inspection)
-    version = values.get("version")
-    if isinstance(version, str) and not _VERSION.fullmatch(version):
-        inspection.report(
-            UNEXPECTED_VALUE,
-            f"`{version}` is not a semantic version, which Claude Code documents for a plugin",
-            ("version",),
-            help="write three numbers, such as `1.4.0`",
-            severity=Severity.INFO,
-        )
+    check_version(values.get("version"), ("version",), inspection, client="Claude Code")
     check_components(values, (), folder, inspection)
     _check_options(values.get("userConfig"), inspection)
     if isinstance(values.get("hooks"), Mapping):

@@ -45,6 +45,7 @@ class SettingsDialect(Dialect):
         rules: where lists of permission rules stand, of the form `Tool` or `Tool(what)`, likewise.
         unique: where entries of lists stand, likewise -> the key that each has for itself, and what the client does
             where two have the same.
+        versions: where versions stand, likewise -> a pattern of those that the client takes; empty where it takes any.
         prompts: where texts stand that the client hands to the model as instructions, likewise.
         root_keys: keys of which a YAML file has one; another program's file of this name has none of them.
     """
@@ -67,6 +68,7 @@ class SettingsDialect(Dialect):
     hooks: HookForm | None = None
     rules: tuple[tuple[str, ...], ...] = ()
     unique: Mapping[tuple[str, ...], tuple[str, str]] = attrs.field(factory=dict)
+    versions: Mapping[tuple[str, ...], str] = attrs.field(factory=dict)
     prompts: tuple[tuple[str, ...], ...] = ()
 
 

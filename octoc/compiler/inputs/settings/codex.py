@@ -1,9 +1,11 @@
-"""Codex's `.codex/config.toml`, its servers left out.
+"""Codex's `.codex/config.toml`, its servers left out, and the profiles beside it.
 
-Source: Codex, `config.schema.json`, `agent_roles.rs` (June 2026): it refuses a configuration with a word that it does
-not know or a value of another type, and leaves out an agent whose file is not there. Paths are relative to the file.
+Source: Codex, `config.schema.json`, `config_types.rs`, `agent_roles.rs` (June 2026): it refuses a configuration with a
+word that it does not know or a value of another type, and leaves out an agent whose file is not there. Paths are
+relative to the file.
 Versions before 2026 take `chat` as `wire_api`, and `on-failure` as `approval_policy`. A server has only those keys
-here that octoc's own form lacks. Keys whose type changed between versions are left out.
+here that octoc's own form lacks. Keys whose type changed between versions are left out. `codex --profile NAME` also
+reads `NAME.config.toml` of the user's `.codex`, which has the same keys (advanced configuration, version 0.134).
 """
 
 from octoc.compiler.inputs.agents.clients import FLAG, NAMES, NUMBER, TABLE, TEXT, object_schema
@@ -43,6 +45,8 @@ _COMMON = {
     "sandbox_mode": {"enum": ["read-only", "workspace-write", "danger-full-access"]},
     "model": TEXT,
     "model_provider": TEXT,
+    "model_reasoning_summary": {"enum": ["auto", "concise", "detailed", "none"]},
+    "model_verbosity": {"enum": ["low", "medium", "high"]},
 }
 
 _ROOT = frozenset({
@@ -73,7 +77,7 @@ _ROOT = frozenset({
 CODEX = SettingsDialect(
     name="codex",
     client="Codex",
-    patterns=CODEX_SERVERS.patterns,
+    patterns=(*CODEX_SERVERS.patterns, ".codex/*.config.toml"),
     syntax="toml",
     server_list=CODEX_SERVERS.server_list,
     effect="Codex refuses its configuration",
@@ -84,6 +88,7 @@ CODEX = SettingsDialect(
                 ("model_context_window", "model_auto_compact_token_limit", "project_doc_max_bytes"), _INTEGER
             ),
             **dict.fromkeys(("hide_agent_reasoning", "show_raw_agent_reasoning"), FLAG),
+            "forced_login_method": {"enum": ["chatgpt", "api"]},
             "notify": NAMES,
             "project_doc_fallback_filenames": NAMES,
             "mcp_servers": {"type": "object", "additionalProperties": _SERVER},
@@ -116,7 +121,7 @@ CODEX = SettingsDialect(
             "profiles": {"type": "object", "additionalProperties": object_schema(_COMMON)},
         }
     ),
-    known_keys={(): _ROOT},
+    known_keys={(): _ROOT, ("profiles", "*"): _ROOT},
     hooks=CODEX_HOOK_FORM,
     files=(("agents", "*", "config_file"), ("model_instructions_file",)),
     based_on="folder",

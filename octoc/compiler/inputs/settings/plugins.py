@@ -1,9 +1,11 @@
-"""The manifests of Cursor's and Codex's plugins, of Codex's marketplaces, and of Gemini CLI's extensions.
+"""The manifests of Cursor's and Codex's plugins, of marketplaces, and of Gemini CLI's extensions.
 
 Source: Cursor, plugins reference (2026-11); Codex, `core-plugins/src/manifest.rs` (June 2026) and `marketplace.rs`
-(2026), where an unknown word of a policy makes the whole file unreadable;
+(2026), where an unknown word of a policy makes the whole file unreadable, and of two entries with one name the first is
+installed; `store.rs`, where a version becomes the name of a folder, and one that is not semantic is compared as text;
 Gemini CLI 0.56, `extension-manager.ts`, `extensions/extensionSettings.ts` (August 2026). Paths begin in the
-plugin's folder.
+plugin's folder. Cursor's schemas of a plugin and a marketplace (cursor/plugins, 2026) call `version` semantic.
+GitHub Copilot CLI reads `.github/plugin/marketplace.json` (plugin reference, 2026).
 """
 
 import attrs
@@ -21,8 +23,15 @@ CURSOR_PLUGIN = SettingsDialect(
     client="Cursor",
     patterns=(CURSOR_PLUGIN_FILE,),
     files=tuple(path for part in _PARTS for path in ((part,), (part, "*"))),
+    versions={("version",): ""},
 )
-CODEX_PLUGIN = attrs.evolve(CURSOR_PLUGIN, name="codex-plugin", client="Codex", patterns=(CODEX_PLUGIN_FILE,))
+CODEX_PLUGIN = attrs.evolve(
+    CURSOR_PLUGIN,
+    name="codex-plugin",
+    client="Codex",
+    patterns=(CODEX_PLUGIN_FILE,),
+    versions={("version",): r"[A-Za-z0-9._+-]+"},
+)
 _POLICY = object_schema(
     {
         "installation": {"enum": ["AVAILABLE", "INSTALLED_BY_DEFAULT", "NOT_AVAILABLE"]},
@@ -37,6 +46,19 @@ CODEX_MARKETPLACE = SettingsDialect(
     schema=object_schema(
         {"name": TEXT, "plugins": {"type": "array", "items": object_schema({"name": TEXT, "policy": _POLICY})}}
     ),
+    unique={("plugins", "*"): ("name", "Codex installs the first")},
+)
+CURSOR_MARKETPLACE = SettingsDialect(
+    name="cursor-marketplace",
+    client="Cursor",
+    patterns=(".cursor-plugin/marketplace.json",),
+    unique={("plugins", "*"): ("name", "a name stands for one plugin")},
+)
+COPILOT_MARKETPLACE = attrs.evolve(
+    CURSOR_MARKETPLACE,
+    name="copilot-marketplace",
+    client="GitHub Copilot",
+    patterns=(".github/plugin/marketplace.json",),
 )
 GEMINI_EXTENSION = SettingsDialect(
     name="gemini-extension",
@@ -46,5 +68,6 @@ GEMINI_EXTENSION = SettingsDialect(
     schema=object_schema({"name": TEXT, "version": TEXT}, "name", "version"),
     files=(("contextFileName",), ("contextFileName", "*")),
     based_on="folder",
+    versions={("version",): ""},
     needed={("settings", "*"): {"envVar": "passes what the user answers to no variable"}},
 )
