@@ -50,7 +50,18 @@ def test_a_soft_hyphen_inside_of_a_word_is_typography(tmp_path: Path, text: str,
 
 @pytest.mark.parametrize(
     "matcher, rules",
-    [("Bash|bash|shell", set()), ("bash", {"OCT729"}), ("Edit|Wirte", {"OCT729"})],
+    [
+        ("Bash|bash|shell", set()),
+        ("bash", {"OCT729"}),
+        ("Edit|Wirte", {"OCT729"}),
+        ("^(Edit|Wirte)$", {"OCT729"}),
+        ("FileRead", {"OCT729"}),
+        ("Edit|EditFile", set()),
+        ("write_file", {"OCT729"}),
+        ("Bash|write_file", set()),
+        ("ledger_add", set()),
+        ("Deploy", set()),
+    ],
 )
 def test_a_matcher_may_name_a_tool_as_other_clients_do(tmp_path: Path, matcher: str, rules: set[str]) -> None:
     """A name that is near a tool of the same matcher is another client's; one that is near another tool is a slip."""

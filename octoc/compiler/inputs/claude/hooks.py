@@ -20,7 +20,7 @@ from octoc.compiler.inputs.claude.plugin import (
     UNREAD_HOOKS_FILE,
 )
 from octoc.compiler.inputs.claude.settings import CLAUDE_SETTINGS, SETTINGS_FILE
-from octoc.compiler.inputs.claude.tools import EVENTS, HOOK_FIELDS, TOOL_EVENTS, TOOLS, VERSION, nearest
+from octoc.compiler.inputs.claude.tools import EVENTS, HOOK_FIELDS, OTHER_NAMES, TOOL_EVENTS, TOOLS, VERSION, nearest
 from octoc.compiler.inputs.settings.clients import values_at
 from octoc.compiler.inputs.settings.plugins import CODEX_PLUGIN_FILE, CURSOR_PLUGIN_FILE
 from octoc.compiler.model.documents import FoundFile
@@ -32,7 +32,9 @@ from octoc.lists import one_of
 
 _OF_PLUGINS = (CLAUDE_HOOKS, CLAUDE_PLUGIN)
 _UNCLOSED = re.compile(r"\$\{[A-Za-z_]\w*(?=[/\\\"\s]|\Z)")
-_NAMES = re.compile(r"[A-Za-z]+(?:\|[A-Za-z]+)*")
+_NAMES = re.compile(r"\^?\(?(?P<names>[A-Za-z_]+(?:\|[A-Za-z_]+)*)\)?\$?")
+_OTHER_CLIENTS = (CODEX_PLUGIN_FILE, CURSOR_PLUGIN_FILE, "gemini-extension.json", "qwen-extension.json")
+"""Manifests beside which a plugin's hooks are for another client, too."""
 
 
 def has_shared_hooks(file: FoundFile) -> bool:
@@ -153,24 +155,35 @@ def _check_matcher(event: str, matcher: Any, path: KeyPath, inspection: FileInsp
             MISSING_KEY, f"`{inspection.dotted(path)}` has no `hooks`", path, help=f"write it as `{advice}`"
         )
         return
-    names = matcher.get("matcher", "")
-    if event in TOOL_EVENTS and isinstance(names, str) and _NAMES.fullmatch(names):
-        alternatives = set(names.split("|"))
-        for name in sorted(alternatives - TOOLS):
-            near = nearest(name, TOOLS)
-            # Beside the tool that it is near, a name is another client's for the same tool.
-            if near and alternatives.isdisjoint(near):
-                inspection.report(
-                    HOOK_NEVER_RUNS,
-                    f"Claude Code has no tool `{name}`, so the hook never runs for it",
-                    (*path, "matcher"),
-                    help=f"did you mean {one_of(near)}?",
-                )
+    if event in TOOL_EVENTS:
+        _check_names(matcher.get("matcher"), (*path, "matcher"), inspection)
     if not isinstance(matcher["hooks"], list):
         _report_type((*path, "hooks"), "a list", inspection)
         return
     for index, hook in enumerate(matcher["hooks"]):
         _check_hook(hook, (*path, "hooks", index), inspection, folder)
+
+
+def _check_names(matcher: Any, path: KeyPath, inspection: FileInspection) -> None:
+    """Report names in a matcher that are slips of a tool, or another client's. Others may be a plugin's."""
+    match = _NAMES.fullmatch(matcher) if isinstance(matcher, str) else None
+    alternatives = set(match["names"].split("|")) if match else set()
+    for name in sorted(alternatives - TOOLS):
+        # Such a name beside a tool, or in a plugin of several clients, is for another client.
+        is_foreign = "_" in name and (not alternatives.isdisjoint(TOOLS) or _is_of_several_clients(inspection))
+        near = () if is_foreign else (OTHER_NAMES[name],) if name in OTHER_NAMES else nearest(name, TOOLS)
+        # Beside the tool that it is near, a name is another client's for the same tool.
+        if near and alternatives.isdisjoint(near):
+            inspection.report(
+                HOOK_NEVER_RUNS,
+                f"Claude Code has no tool `{name}`, so the hook never runs for it",
+                path,
+                help=f"did you mean {one_of(near)}?",
+            )
+
+
+def _is_of_several_clients(inspection: FileInspection) -> bool:
+    return any((_plugin_of(inspection) / name).is_file() for name in _OTHER_CLIENTS)
 
 
 def _check_hook(hook: Any, path: KeyPath, inspection: FileInspection, folder: Path | None) -> None:

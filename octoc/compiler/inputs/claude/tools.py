@@ -3,6 +3,8 @@
 Sources: Claude Code, tools reference, hooks reference, settings reference, permissions.
 """
 
+from collections.abc import Mapping
+
 from octoc.compiler.scope.hosts import HOST_TOOLS
 from octoc.diagnostics.suggest import slips_of
 
@@ -12,6 +14,13 @@ _NEAR = 0.8
 TOOLS = frozenset(name for name in HOST_TOOLS if name[0].isupper()) | {"Cd", "EndConversation", "ListAgents"}
 SHOWN_AS = {"Search": ("Glob", "Grep")}
 """Names that Claude Code shows for calls -> the tools, whose names rules need."""
+_FILE_TOOLS = ("Edit", "Read", "Write")
+OTHER_NAMES: Mapping[str, str] = {
+    **{name: tool for tool in _FILE_TOOLS for name in (f"{tool}File", f"File{tool}", f"File{tool}Tool")},
+    **{f"{tool}Tool": tool for tool in (*_FILE_TOOLS, "Bash", "Glob", "Grep")},
+    "write_file": "Write", "run_shell_command": "Bash", "search_file_content": "Grep", "google_web_search": "WebSearch",
+}  # fmt: skip
+"""Names of tools in Gemini CLI and Qwen Code, and in code of Claude Code -> the tool that a matcher has to name."""
 EVENTS = frozenset({
     "ConfigChange", "CwdChanged", "DirectoryAdded", "Elicitation", "ElicitationResult", "FileChanged",
     "InstructionsLoaded", "MessageDisplay", "Notification", "PermissionDenied", "PermissionRequest", "PostCompact",
