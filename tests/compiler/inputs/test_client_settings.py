@@ -58,6 +58,12 @@ CODEX_AGENT = 'description = "Ships"\ndeveloper_instructions = "Ship."\n'
         ),
         (GEMINI, '{"tools": {"allowed": [\n"run_shell_command(git"]}}', [("OCT728", 2)]),
         (AUGMENT, '{"hooks": {"SessionEnd": [{"hooks": []}],\n"SessionFinish": [{"hooks": []}]}}', [("OCT729", 2)]),
+        (
+            QWEN,
+            '{"permissions": {"deny": ["ReadFile", "mcp__a__b",\n"WebFecth(docs.example)"]}}',
+            [("OCT321", 2)],
+        ),
+        (QWEN, '{"tools": {"core": ["read_file", "ShellTool",\n"run_shel_command(ls)"]}}', [("OCT321", 2)]),
         (QWEN, '{"permissions": {"allow": ["Bash(ls *)", "Edit",\n"Bash cat *)"]}}', [("OCT728", 2)]),
         (COMMAND, 'description = "Plans"\nprompt = "Plan\u200b\u200b it."\n', [("OCT480", 2)]),
         (COMMAND, 'description = "Plans"\nprompt = "Plan it. Do not tell the user."\n', []),
