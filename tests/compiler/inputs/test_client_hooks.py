@@ -32,6 +32,7 @@ def codes(root: Path, path: str, values: Any) -> list[str]:
         (CODEX, "Stop", "PromptSubmitted", "UserPromptSubmit"),
         (f"home/{CODEX}", "Stop", "AfterTool", "PostToolUse"),
         (".qwen/settings.json", "Stop", "PreToolUsage", "PreToolUse"),
+        ("dot_cursor/hooks.json", "stop", "afterFileEdits", "afterFileEdit"),
     ],
 )
 def test_an_event_that_a_client_lacks(path: str, own: str, slip: str, near: str, tmp_path: Path) -> None:
@@ -123,6 +124,7 @@ def test_the_hooks_of_a_plugin(manifests: list[str], event: str, rules: list[str
         (CURSOR, {"command": ".cursor/hooks/gone.sh"}, True),
         (CURSOR, {"command": "tools/private/gone.sh"}, False),
         (f"dotfiles/{CODEX}", {"command": "bash .codex/gone.sh"}, False),
+        ("dot_codex/hooks.json", {"command": "bash tools/gone.sh"}, False),
     ],
 )
 def test_a_script_that_a_hook_runs(path: str, entry: dict[str, str], is_missing: bool, tmp_path: Path) -> None:

@@ -30,6 +30,8 @@ CODEX_AGENT = 'description = "Ships"\ndeveloper_instructions = "Ship."\n'
         (CODEX, 'sandbox_mode = "readonly"\n', [("OCT204", 1)]),
         (".codex/audit.config.toml", 'model = "a"\nsandbox_mode = "readonly"\n', [("OCT204", 2)]),
         (".codex/audit.config.toml", 'model_verbosity = "low"\nmodel_reasoning_summary = "none"\n', []),
+        ("dot_codex/audit.config.toml", 'model = "a"\nsandbox_mode = "readonly"\n', [("OCT204", 2)]),
+        ("dot_gemini/settings.json", '{"tools": {"exclude": [\n"run_shel_command(du)"]}}', [("OCT321", 2)]),
         (CODEX, 'modle = "a"\n[profiles.audit]\nmodel_verbosty = "low"\n', [("OCT208", 1), ("OCT208", 3)]),
         (CODEX, 'model_verbosity = "short"\nforced_login_method = "key"\n', [("OCT204", 1), ("OCT204", 2)]),
         (CODEX, '[mcp_server.x]\ncommand = "x"\n', [("OCT208", 1)]),

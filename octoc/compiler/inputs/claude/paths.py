@@ -11,6 +11,7 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from octoc.chezmoi import is_in_source
 from octoc.compiler.inputs.chezmoi import has_target
 from octoc.compiler.inputs.claude.settings import LOCAL_SETTINGS_FILE, SETTINGS_FILE
 from octoc.gitignore import is_ignored, parse_gitignore
@@ -45,7 +46,7 @@ _OF_HOME = (".zshrc", ".bashrc", ".bash_profile", ".profile", ".zprofile")
 def is_users_own(folder: Path) -> bool:
     """Tell whether the settings in `folder` are those of one user, for every project."""
     is_named = any(word in part.lower() for part in folder.parts for word in _USERS_OWN)
-    return is_named or any((folder / name).is_file() for name in _OF_HOME)
+    return is_named or is_in_source(folder) or any((folder / name).is_file() for name in _OF_HOME)
 
 
 def is_of_claude(root: Path, clients: AbstractSet[str]) -> bool:
