@@ -1,4 +1,4 @@
-"""Versions of plugins and extensions: what a client refuses, and what is no semantic version."""
+"""Versions of plugins and extensions: what a client refuses, and ones that are not semantic."""
 
 from __future__ import annotations
 

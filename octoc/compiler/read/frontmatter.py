@@ -133,6 +133,16 @@ def front_matter_positions(text: str) -> tuple[Positions, int] | None:
         return None
 
 
+def unquoted_colons(text: str) -> tuple[str, ...]:
+    """Return the keys of front matter whose values hold `: ` and have no quotes, so that YAML refuses them."""
+    parts = split(text)
+    try:
+        tree, lenient = _parse(text[parts.start : parts.end], quotes_more=True) if parts is not None else (None, ())
+    except YamlError:
+        return ()
+    return tuple(key for key in lenient if tree is not None and ": " in f"{tree.value[key]} ")
+
+
 def _parse(text: str, *, quotes_more: bool) -> tuple[YamlTree, tuple[str, ...]]:
     """Return the values and the keys whose values are read as text, because YAML refuses them.
 

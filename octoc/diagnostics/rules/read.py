@@ -50,7 +50,7 @@ LENIENT_FRONT_MATTER = text_rule(
     "lenient-front-matter",
     "A plain value in front matter holds `: `, which only a lenient reader accepts.",
     Severity.WARNING,
-    kinds=groups.MARKDOWN,
+    kinds=groups.MARKDOWN | groups.CLAUDE_COMMANDS,
 )
 NOT_AN_AGENT = text_rule(
     "OCT116",

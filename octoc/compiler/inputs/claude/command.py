@@ -6,20 +6,35 @@ Source: Claude Code 2.1, skills: a file in `.claude/commands/` works as a skill 
 from collections.abc import Mapping
 from typing import Any
 
-from octoc.compiler.inputs.claude.plugin import PLUGIN_FILE
+from octoc.compiler.inputs.claude.plugin import MARKETPLACE_FILE, PLUGIN_FILE
 from octoc.compiler.inputs.skill import PROSE_FILES
 from octoc.compiler.read.fences import opens
 from octoc.diagnostics.model import DiagnosticSink, Place
+from octoc.diagnostics.rule import Severity
+from octoc.diagnostics.rules.read import LENIENT_FRONT_MATTER
 from octoc.plugin.file_kinds import Dialect, FileKind
 
 
-def read_command(text: str, place: Place, _: DiagnosticSink) -> Mapping[str, Any] | None:
-    """Return the front matter of a command. Claude Code reads one that YAML refuses, so nothing is reported."""
+def read_command(text: str, place: Place, sink: DiagnosticSink) -> Mapping[str, Any] | None:
+    """Return the front matter of a command.
+
+    Claude Code reads one that YAML refuses: it puts values with a mark in quotes and reads again (2.1). A value with
+    `: ` is information, since no other reader takes it; two pairs of brackets in `argument-hint` are usual.
+    """
     if not opens(text):
         return None
-    from octoc.compiler.read.frontmatter import read_front_matter  # loads PyYAML
+    from octoc.compiler.read.frontmatter import read_front_matter, unquoted_colons  # loads PyYAML
 
     found = read_front_matter(text, place, DiagnosticSink())
+    for key in unquoted_colons(text) if found is not None else ():
+        sink.report(
+            LENIENT_FRONT_MATTER,
+            f"the value of `{key}` holds `: ` and has no quotes, so YAML cannot read it",
+            at=place.child(key),
+            notes=("Claude Code reads it as text",),
+            help=f"put the value of `{key}` in quotes",
+            severity=Severity.INFO,
+        )
     return None if found is None else found.values
 
 
@@ -43,6 +58,9 @@ PLUGIN_COMMAND = Dialect(
     name="plugin",
     client="Claude Code",
     patterns=("commands/*.md", "commands/*/*.md"),
-    beside=(f"../{PLUGIN_FILE}", f"../../{PLUGIN_FILE}"),
+    beside=(f"../{PLUGIN_FILE}", f"../../{PLUGIN_FILE}", f"../../{MARKETPLACE_FILE}", f"../../../{MARKETPLACE_FILE}"),
 )
-"""Commands of a plugin, in `commands/` beside its manifest (plugins reference)."""
+"""Commands of a plugin, in `commands/` beside its manifest, for which an entry of a marketplace may stand.
+
+Source: Claude Code, plugins reference and plugin marketplaces (2.1).
+"""
