@@ -20,6 +20,8 @@ from octoc.lists import one_of
 
 _OF_ENTRIES = frozenset({"hooks", "command", "bash", "powershell", "exec", "prompt", "url", "type"})
 """Keys of which each entry or group has one."""
+_REPOSITORY = "$(git rev-parse --show-toplevel)/"
+"""What begins a path in the repository, as Codex documents it."""
 
 
 def check_hooks(values: Mapping[str, Any], dialect: SettingsDialect, inspection: FileInspection) -> None:
@@ -111,7 +113,10 @@ def _check_script(
     if is_users_own(file.parent) or not isinstance(inside, str) or Path(inside).is_absolute() or "$" in inside:
         return
     folder = Path(os.path.normpath(project / inside))
-    script = script_of(entry[str(path[-1])], folder, of_plugin=False, own=file.relative_to(project).parts[0])
+    command = entry[str(path[-1])]
+    if _REPOSITORY in command and _is_repository(project, top):
+        command, folder = command.replace(_REPOSITORY, "$CLAUDE_PROJECT_DIR/"), project
+    script = script_of(command, folder, of_plugin=False, own=file.relative_to(project).parts[0])
     # A client may start in a folder above.
     if script is None or not is_missing_above(folder, script, top) or is_left_out(folder / script, top):
         return
@@ -121,3 +126,9 @@ def _check_script(
         path,
         help=elsewhere(folder, script) or "add the file, or delete the hook",
     )
+
+
+def _is_repository(project: Path, top: Path) -> bool:
+    """Tell whether a project is the root of its repository, of which the folder `top` may be a copy without `.git`."""
+    roots = [one for one in (project, *project.parents) if os.path.exists(one / ".git")]  # noqa: PTH110  # a name may be too long
+    return roots[0] == project if roots else project == top

@@ -92,15 +92,18 @@ def test_a_file_of_hooks_of_another_program(tmp_path: Path) -> None:
         ([".cursor-plugin"], "beforePromptSubmit", ["OCT729"]),
         ([".codex-plugin"], "UserPromptSubmited", ["OCT729"]),
         ([".codex-plugin"], "Notification", []),
+        (["gemini-extension.json"], "AfterTools", ["OCT729"]),
+        (["gemini-extension.json"], "PreToolUse", []),
         ([".cursor-plugin", ".claude-plugin"], "afterFileEdit", []),
     ],
 )
 def test_the_hooks_of_a_plugin(manifests: list[str], event: str, rules: list[str], tmp_path: Path) -> None:
     """A plugin's hooks have the events of the client whose manifest is beside them, and those of Claude Code."""
-    for folder in manifests:
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "plugin.json").write_text('{"name": "ledger"}', encoding="utf-8")
-    own = "Stop" if manifests == [".codex-plugin"] else "stop"
+    for name in manifests:
+        manifest = tmp_path / (name if name.endswith(".json") else f"{name}/plugin.json")
+        manifest.parent.mkdir(exist_ok=True)
+        manifest.write_text('{"name": "ledger", "version": "1.0.0"}', encoding="utf-8")
+    own = "stop" if ".cursor-plugin" in manifests else "Stop"
     hooks = {one: [{"hooks": [RUN]}] for one in (own, event)}
     assert codes(tmp_path, "hooks/hooks.json", {"hooks": hooks}) == rules
 
@@ -112,6 +115,9 @@ def test_the_hooks_of_a_plugin(manifests: list[str], event: str, rules: list[str
         (GEMINI, {"command": "$GEMINI_PROJECT_DIR/.gemini/gone.sh"}, True),
         (CODEX, {"command": "bash tools/gone.sh"}, True),
         (CODEX, {"command": "bash tools/there.sh"}, False),
+        (CODEX, {"command": 'bash "$(git rev-parse --show-toplevel)/.codex/gone.sh"'}, True),
+        (CODEX, {"command": 'bash "$(git rev-parse --show-toplevel)/tools/there.sh"'}, False),
+        (f"web/{CODEX}", {"command": 'bash "$(git rev-parse --show-toplevel)/tools/there.sh"'}, False),
         (CODEX, {"command": "bash tools/gone.sh || true"}, False),
         (CODEX, {"command": "bash elsewhere/gone.sh"}, False),
         (CODEX, {"command": "bash dist/gone.js"}, False),

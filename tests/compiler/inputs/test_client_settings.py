@@ -106,6 +106,7 @@ CODEX_AGENT = 'description = "Ships"\ndeveloper_instructions = "Ship."\n'
         (".cursor-plugin/plugin.json", '{"name": "a",\n"version": "^2.1.0"}', [("OCT204", 2)]),
         (".cursor-plugin/plugin.json", '{"name": "a", "version": "2.1"}', []),
         ("gemini-extension.json", '{"name": "a",\n"version": "*"}', [("OCT204", 2)]),
+        ("qwen-extension.json", '{"name": "a",\n"version": "1.x"}', [("OCT204", 2)]),
         (
             "gemini-extension.json",
             '{"name": "a", "version": "1", "settings": [{"name": "K", "envVar": "K"},\n{"name": "T",\n"env": "T"}]}',

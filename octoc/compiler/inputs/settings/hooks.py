@@ -12,7 +12,7 @@ import attrs
 from octoc.compiler.inputs.claude.plugin import CURSOR_EVENTS, CURSOR_ONLY_EVENTS, HOOKS_FILE
 from octoc.compiler.inputs.claude.tools import EVENTS as CLAUDE_EVENTS
 from octoc.compiler.inputs.settings.clients import SettingsDialect
-from octoc.compiler.inputs.settings.hook_form import CODEX_HOOK_FORM, HookForm
+from octoc.compiler.inputs.settings.hook_form import CODEX_HOOK_FORM, GEMINI_HOOK_FORM, HookForm
 from octoc.compiler.inputs.settings.plugins import CODEX_PLUGIN_FILE, CURSOR_PLUGIN_FILE
 
 WINDSURF_HOOKS = SettingsDialect(
@@ -84,4 +84,11 @@ CODEX_PLUGIN_HOOKS = SettingsDialect(
     beside=(f"../{CODEX_PLUGIN_FILE}",),
     # A plugin of several clients has one file for all of them.
     hooks=attrs.evolve(CODEX_HOOK_FORM, events=CODEX_HOOK_FORM.events | CLAUDE_EVENTS, runs={}, needs_own_event=True),
+)
+GEMINI_EXTENSION_HOOKS = SettingsDialect(
+    name="gemini-extension-hooks",
+    client="Gemini CLI",
+    patterns=(HOOKS_FILE,),
+    beside=("../gemini-extension.json",),
+    hooks=attrs.evolve(GEMINI_HOOK_FORM, events=GEMINI_HOOK_FORM.events | CLAUDE_EVENTS, runs={}, needs_own_event=True),
 )

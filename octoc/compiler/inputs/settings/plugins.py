@@ -71,3 +71,6 @@ GEMINI_EXTENSION = SettingsDialect(
     versions={("version",): ""},
     needed={("settings", "*"): {"envVar": "passes what the user answers to no variable"}},
 )
+QWEN_EXTENSION = SettingsDialect(
+    name="qwen-extension", client="Qwen Code", patterns=("qwen-extension.json",), versions=GEMINI_EXTENSION.versions
+)
