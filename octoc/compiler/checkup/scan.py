@@ -171,7 +171,7 @@ def _of_project(
     own, in_taps = DiscoveredLists(sink=sink), DiscoveredLists(sink=sink)
     for path, known in [*mcp[:1], *sorted(others, key=lambda entry: entry[0])]:
         _add(base, path, known, root, own)
-    for folder in skill_folders:
+    for folder in sorted(skill_folders, key=_has_links_alone):
         entry = enter(folder, display_path(base, folder), root, sink)
         if entry is not None:
             add_skills(entry, "", own, has_groups=True)
@@ -209,6 +209,14 @@ def _alone(
     _add(base, path, known, root, found)
     if found.files:
         yield Discovered(root=base, settings=settings, files=tuple(found.files))
+
+
+def _has_links_alone(folder: Path) -> bool:
+    """Tell whether a folder of skills that no client owns only links to skills, which findings name at their place."""
+    if any(part.startswith(".") for part in folder.parts):
+        return False
+    below = [one for one in folder.iterdir() if one.is_dir()]
+    return bool(below) and all(one.is_symlink() for one in below)
 
 
 def _add(base: Path, path: Path, known: Known, root: WalkRoot, found: DiscoveredLists) -> None:
