@@ -29,6 +29,8 @@ from octoc.lists import one_of
 _SHORTEST = 4
 """Least characters of a word that can be a slip: a shorter one is too near to too many."""
 _LONG = 9
+_SHORTEST_CUT = 5
+_MOST_CUT = 2
 _LONGEST_END = 3
 _OF_PLUGIN = "plugin_"
 _WORDS = re.compile(r"[-_. ]+")
@@ -67,12 +69,14 @@ def report_near_servers(builds: Sequence[Build], user: UserScope | None, sink: D
     for build in builds:
         of_build = _defined(build)
         for document in build.checked.documents:
-            for use in _uses(document):
+            uses = tuple(_uses(document))
+            beside = {use.name for use in uses}
+            for use in uses:
                 # Other plugins may be the user's; a slip of one here is still a slip.
                 is_elsewhere = not use.name.startswith(_OF_PLUGIN) and elsewhere.may_have(use.name)
                 if use.name in known or is_elsewhere:
                     continue
-                near = near_servers(use.name, own)
+                near = near_servers(use.name, own) or _cut_short(use.name, own, beside)
                 # Agents of a build have their tools resolved, which reports a slip of the build's own servers.
                 has_tools_resolved = document.file.kind.role == "agents" and use.key == "tools"
                 is_resolved = has_tools_resolved and slips_of(use.name, of_build)
@@ -96,6 +100,30 @@ def _is_near(words: list[str], others: list[str]) -> bool:
         return False
     word, other = different[0]
     return bool(slips_of(word, (other,))) or near_miss(word, (other,)) is not None or _sounds_like(word, other)
+
+
+def _cut_short(name: str, known: set[str], beside: set[str]) -> tuple[str, ...]:
+    """Return the servers from which `name` differs by a letter or two at the end.
+
+    A name of one word is likely another server's, except beside uses of the one that it means.
+    """
+    words = _WORDS.split(name.lower())
+    return tuple(
+        sorted(
+            one
+            for one in known
+            if len(others := _WORDS.split(one.lower())) == len(words)
+            and (len(words) > 1 or not beside.isdisjoint((one, sanitize(one))))
+            and words[:-1] == others[:-1]
+            and _is_end_apart("".join(words), "".join(others))
+        )
+    )
+
+
+def _is_end_apart(one: str, other: str) -> bool:
+    shorter, longer = sorted((one, other), key=len)
+    end = longer.removeprefix(shorter)
+    return len(shorter) >= _SHORTEST_CUT and end != longer and end.isalpha() and len(end) <= _MOST_CUT
 
 
 def _sounds_like(word: str, other: str) -> bool:

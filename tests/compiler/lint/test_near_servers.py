@@ -55,6 +55,24 @@ def test_a_name_that_ends_otherwise(tmp_path: Path, name: str, is_slip: bool) ->
     assert [one.severity for one in findings(tmp_path, rules)] == [Severity.WARNING] * is_slip
 
 
+@pytest.mark.parametrize(
+    "names, count",
+    [
+        (("store-index",), 1),
+        (("store-indexed2",), 0),
+        (("searches",), 0),
+        (("search", "searches"), 1),
+        (("search", "searchlight"), 0),
+    ],
+)
+def test_a_name_that_is_cut_short(tmp_path: Path, names: tuple[str, ...], count: int) -> None:
+    """A name of several words without a letter or two is a slip; one of one word is, beside the name that it means."""
+    servers = {"mcpServers": {"store-indexed": {"command": "s-mcp"}, "search": {"command": "f-mcp"}}}
+    rules = {"permissions": {"allow": [f"mcp__{name}__find" for name in names]}}
+    found = findings(tmp_path, {".mcp.json": servers, ".claude/settings.json": rules})
+    assert [one.severity for one in found] == [Severity.WARNING] * count
+
+
 _AGENT = "---\nname: ship\ndescription: d\n{}\n---\nShip.\n"
 
 

@@ -18,6 +18,7 @@ from octoc.compiler.model.source import PermissionsSource
 
 LISTS = ("allow", "ask", "deny")
 MCP_PREFIX = "mcp__"
+_ONE_LINE = re.compile(r"mcp_[A-Za-z0-9-]")
 _RULE = re.compile(r"(?P<tool>[^()]*)(?:\((?P<specifier>.*)\))?", re.DOTALL)
 
 
@@ -72,6 +73,8 @@ def why_skipped(text: str, kind: str) -> Skipped | None:
         return Skipped("does not end with the bracket that it opens", "write `Tool` or `Tool(what)`")
     if rule.server is not None:
         return _of_server(rule, text, kind)
+    if _ONE_LINE.match(rule.tool) is not None:
+        return Skipped("has one `_` after `mcp`, and names of servers' tools have two", "write `mcp__<server>__<tool>`")
     if "*" in rule.tool or ":" in rule.tool:
         return _of_pattern(rule, kind)
     if rule.tool not in TOOLS:

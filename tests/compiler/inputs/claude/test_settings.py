@@ -63,6 +63,8 @@ def test_a_rule_is_a_tool_and_what_it_is_used_for(text: str, tool: str, specifie
         ("allow", "Bash(npm test"),
         ("allow", "mcp__*"),
         ("allow", "mcp__git*"),
+        ("allow", "mcp_git_push"),
+        ("deny", "mcp_git__push"),
         ("allow", "*"),
         ("allow", "mcp__github(get_issue)"),
         ("allow", "Write(docs/**)"),
