@@ -16,11 +16,14 @@ from octoc.compiler.inputs.agents.clients import AgentDialect
 from octoc.compiler.inputs.agents.keys import KEYS_OF_CLIENTS
 from octoc.compiler.inputs.agents.tool_lists import names_in
 from octoc.compiler.inputs.claude.paths import is_missing
+from octoc.diagnostics.model import Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules import check as rules
 from octoc.diagnostics.rules.claude import NAMED_FILE_MISSING
 from octoc.diagnostics.suggest import slip_of_key
 
+_OLDER = ".chatmode.md"
+"""The ending of files that need nothing: the older form of Copilot's agents."""
 _CHANGING = frozenset({"bash", "shell", "execute", "edit", "multiedit", "write", "create", "*"})
 """Tools that write or run: an agent that may use one is hardly restricted."""
 
@@ -36,6 +39,15 @@ def check_client_agent(values: Mapping[str, Any], inspection: FileInspection) ->
     report_errors(validator_of_client(dialect).iter_errors(values), judged)
     for key in sorted(dialect.unread.keys() & values.keys()) if not dialect.is_closed else ():
         report_unread(key, values, dialect.unread[key], inspection)
+    for key in dialect.documented if not inspection.file.path.name.endswith(_OLDER) else ():
+        if values.get(key) in (None, ""):
+            inspection.sink.report(
+                rules.MISSING_KEY,
+                f"the agent has no `{key}`, which the documentation of {dialect.client} requires",
+                at=Place(file=inspection.file.display),
+                help=f"add `{key}`: it says when the agent is the right one",
+                severity=Severity.WARNING,
+            )
     for key in dialect.files:
         _check_file(values.get(key), key, inspection)
     known = frozenset(dialect.schema.get("properties", {}))

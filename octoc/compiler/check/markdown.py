@@ -216,8 +216,8 @@ def _check_needs(values: Mapping[str, Any], reader: SkillClient, inspection: Fil
             )
             continue
         if key == "name" and not reader.wants:
-            # The folder's name stands in. `npx skills` installs a repository's own skills for any client.
-            if not (is_of_client(inspection.file.display) or is_claude_s(inspection.file.path)):
+            # The folder's name stands in. `npx skills` installs skills of a repository and its plugins for any client.
+            if not is_of_client(inspection.file.display):
                 inspection.sink.report(
                     rules.MISSING_KEY,
                     f"the skill has no `name`: {reader.client} takes the folder's, and other clients skip the skill",

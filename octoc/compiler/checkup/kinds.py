@@ -11,6 +11,7 @@ import attrs
 
 from octoc import toml_limits
 from octoc.compiler.inputs.agents.claude import CLAUDE
+from octoc.compiler.inputs.agents.markdown import AGENT_MD
 from octoc.compiler.inputs.agents.octo import OCTO, OCTO_FOLDER
 from octoc.compiler.inputs.claude.plugin import is_agent_of_plugin
 from octoc.compiler.inputs.registry import FileKinds
@@ -53,6 +54,12 @@ def kinds_from_path(path: Path, kinds: FileKinds) -> list[Known]:
 def _reader_of(path: Path, dialect: Dialect) -> Dialect:
     """Return `dialect`, or Claude Code's for an AGENT.md below the folder of agents of one of its plugins."""
     return CLAUDE if dialect is OCTO and OCTO_FOLDER not in path.parts and is_agent_of_plugin(path) else dialect
+
+
+def is_bare_agent_of_plugin(path: Path, text: str) -> bool:
+    """Tell whether Markdown without front matter lies in the folder of agents of a plugin of Claude Code."""
+    is_there = path.parent.name == "agents" and path.suffix == ".md" and path.name not in AGENT_MD.other_names
+    return is_there and bool(text.strip()) and not opens(text) and is_agent_of_plugin(path)
 
 
 def kind_from_content(path: Path, text: str, kinds: FileKinds) -> Known | None:

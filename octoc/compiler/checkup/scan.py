@@ -14,10 +14,19 @@ from pathlib import Path
 import attrs
 
 from octoc.compiler.checkup.foreign_agents import has_foreign_tools, is_foreign_agent
-from octoc.compiler.checkup.kinds import SYNTAX_OF, Known, kind_from_content, kinds_from_path, known_as
+from octoc.compiler.checkup.kinds import (
+    SYNTAX_OF,
+    Known,
+    is_bare_agent_of_plugin,
+    kind_from_content,
+    kinds_from_path,
+    known_as,
+)
 from octoc.compiler.discover.found import DiscoveredLists
 from octoc.compiler.discover.tap import PARTS, add_skills, add_tap
 from octoc.compiler.discover.walk import FolderEntry, WalkRoot, enter
+from octoc.compiler.inputs.agents.claude import CLAUDE
+from octoc.compiler.inputs.agents.markdown import AGENT_MD
 from octoc.compiler.inputs.agents.octo import OCTO, OCTO_FOLDER
 from octoc.compiler.inputs.project import own_server_file
 from octoc.compiler.inputs.registry import FileKinds
@@ -319,6 +328,8 @@ def _looked_into(path: Path, kinds: FileKinds) -> Known | None:
         return None
     head = head_of(path)
     known = kind_from_content(path, head, kinds)
+    if known is None and is_bare_agent_of_plugin(path, head):
+        return known_as(path, AGENT_MD, kinds, CLAUDE)
     return None if known is not None and is_foreign_agent(path, known, head) else known
 
 

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from octoc.compiler.inputs.agents.claude import CLAUDE
 from octoc.compiler.inputs.agents.clients import AgentDialect
+from octoc.compiler.inputs.claude.plugin import is_agent_of_plugin
 from octoc.compiler.model.documents import FoundFile
 from octoc.compiler.read.fences import FENCE, late_start
 from octoc.diagnostics.model import DiagnosticSink, Place
@@ -43,7 +45,12 @@ def read_bare_agent(file: FoundFile, text: str, sink: DiagnosticSink) -> Mapping
         return None  # a template or notes of the folder's author
     if bare == "prose" or (isinstance(dialect, AgentDialect) and dialect.skips(file.path)):
         return None
-    if bare == "agent":
+    is_of_plugin = dialect is CLAUDE and is_agent_of_plugin(file.path)
+    if is_of_plugin:
+        # Source: Claude Code 2.1: it takes the file's name, and describes the agent as one of the plugin.
+        message = f"the agent has no front matter: {dialect.client} does not know what it is for"
+        advice = "start the file with front matter that has `name` and `description`, between two lines `---`"
+    elif bare == "agent":
         message = f"the agent has no front matter: {dialect.client} does not know what it is for"
         advice = "start the file with front matter that has a `description`"
     else:
@@ -54,6 +61,8 @@ def read_bare_agent(file: FoundFile, text: str, sink: DiagnosticSink) -> Mapping
     is_titled = _TITLE.match(text) is not None and not file.path.stem.isupper()
     others = [_has_front_matter(path) for path in file.path.parent.glob("*.md")] if is_prompt or is_titled else []
     is_slip = (is_prompt and sum(others) * 2 >= len(others)) or (is_titled and sum(others) > len(others) / 2)
+    # A plugin's folder has agents alone: one file by itself is one that lost its front matter.
+    is_slip = is_slip or (is_of_plugin and len(others) == 1)
     late = late_start(text)
     if late is not None:
         message = (

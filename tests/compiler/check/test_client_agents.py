@@ -264,6 +264,13 @@ def test_a_skill_of_a_repository_without_a_name(check: Check, folder: str, expec
     assert [one.severity.label for one in found if one.rule.code == "OCT202"] == expected
 
 
+def test_a_skill_of_a_plugin_without_a_name(check: Check) -> None:
+    """`npx skills` installs a plugin's skill for clients that skip one without a name, too."""
+    check(".claude-plugin/plugin.json", '{"name": "tool", "version": "1.0.0"}')
+    found = check("skills/review/SKILL.md", front("description: Reviews a change"))
+    assert [one.severity.label for one in found if one.rule.code == "OCT202"] == ["info"]
+
+
 def test_two_agents_of_one_name_are_reported_in_the_copy(check: Check) -> None:
     """The file that has another name than its agent is marked, also where it is the first of two."""
     check(".claude/agents/writer.md", front("name: writer", "description: Writes"))

@@ -12,6 +12,9 @@ CODEX = 'name = "{}"\ndescription = "Reviews a change"\ndeveloper_instructions =
 COPILOT = "---\nname: {}\ndescription: Reviews a change\nhandoffs:\n  - label: Next\n    agent: {}\n---\nReview.\n"
 CLAUDE = "---\nname: {}\ndescription: Reviews a change\n---\nYou review.\n"
 PLAIN = "# Executor\n\nRun the command, and report its result.\n"
+KIRO = '{{"name": "{}", "description": "Reviews a change"}}'
+GEMINI = "---\nname: {}\ndescription: Reviews a change\n---\nReview.\n"
+PLUGIN = {"tool/.claude-plugin/plugin.json": '{"name": "tool", "version": "1.0.0"}'}
 PLACE, GITHUB = ".claude/agents/", ".github/agents/"
 
 
@@ -20,6 +23,17 @@ PLACE, GITHUB = ".claude/agents/", ".github/agents/"
     [
         ({".codex/agents/a.toml": CODEX.format("heap"), ".codex/agents/b.toml": CODEX.format("heap")}, ["OCT306"]),
         ({".codex/agents/a.toml": CODEX.format("heap"), "b/.codex/agents/a.toml": CODEX.format("heap")}, []),
+        ({".kiro/agents/a.json": KIRO.format("heap"), ".kiro/agents/b.json": KIRO.format("heap")}, ["OCT306"]),
+        ({".kiro/agents/a.json": KIRO.format("heap"), ".kiro/agents/a.md": GEMINI.format("heap")}, []),
+        ({".gemini/agents/a.md": GEMINI.format("heap"), ".gemini/agents/b.md": GEMINI.format("heap")}, ["OCT306"]),
+        ({".qwen/agents/a.md": GEMINI.format("heap"), ".qwen/agents/b.md": GEMINI.format("heaps")}, []),
+        ({".factory/droids/a.md": GEMINI.format("heap"), ".factory/droids/b.md": GEMINI.format("heap")}, ["OCT306"]),
+        ({f"{GITHUB}a.agent.md": "---\nname: a\n---\nReview.\n"}, ["OCT202"]),
+        ({f"{GITHUB}a.chatmode.md": "---\ntools: []\n---\nReview.\n"}, []),
+        (PLUGIN | {"tool/agents/executor.md": PLAIN}, ["OCT112"]),
+        (PLUGIN | {"tool/agents/a.md": PLAIN, "tool/agents/b.md": PLAIN}, []),
+        (PLUGIN | {"tool/agents/README.md": PLAIN}, []),
+        ({"tool/agents/executor.md": PLAIN}, []),
         (
             {f"{GITHUB}a.agent.md": COPILOT.format("a", "portal-experts"), f"{GITHUB}portal-expert.agent.md": CLAUDE},
             ["OCT350"],

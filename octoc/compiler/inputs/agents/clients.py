@@ -47,6 +47,8 @@ class AgentDialect(Dialect):
         unread: keys that restrict tools in other clients and not in this one -> what to write instead.
         skipped: names of files in the folders that the client does not read, as patterns.
         wants: the keys without which the client leaves out an agent that its settings do not name.
+        documented: keys that the client's documentation requires; what it does without them is unknown.
+        doubled: what the client does with two agents of one name; empty where octoc does not know.
         files: keys whose `file://` address is a path relative to the agent's file.
         bare: what the client does with Markdown without front matter: it refuses the file, skips it as prose, or takes
             it as an agent without a description.
@@ -63,6 +65,8 @@ class AgentDialect(Dialect):
     unread: Mapping[str, str] = attrs.field(factory=dict)
     skipped: tuple[str, ...] = ()
     wants: tuple[str, ...] = ()
+    documented: tuple[str, ...] = ()
+    doubled: str = ""
     files: tuple[str, ...] = ()
     bare: Literal["refused", "prose", "agent"] = "agent"
 

@@ -49,3 +49,4 @@ CODEX = AgentDialect(
     refused_keys=r"(?!experimental_|forced_|include_|mcp_|model_|tool)",
     unread=unread('write `sandbox_mode = "read-only"` to keep the agent from writing'),
 )
+    doubled="it leaves one of them out",

@@ -2,6 +2,7 @@
 
 Source: GitHub, custom agents configuration (2026-06); Visual Studio Code 1.109, `promptValidator.ts` and custom agents.
 Both ignore unknown keys and tools, so octoc reports none of them as an error. Names of tools are found in any case.
+GitHub's page requires a description; what is done without one is unknown.
 Front matter without a closing line ends with the file (`promptFileParser.ts`, read in November 2026).
 """
 
@@ -28,5 +29,6 @@ COPILOT = AgentDialect(
         "terminalSelection", "testFailure", "runTests", "extensions", "vscodeAPI", "openSimpleBrowser", "runSubagent",
     }),
     ignores_case=True,
+    documented=("description",),
     unread=unread("name the tools that it may use in `tools`"),
 )  # fmt: skip

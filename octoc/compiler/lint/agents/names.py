@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from octoc.compiler.inputs.agents.codex import CODEX
+from octoc.compiler.inputs.agents.clients import AgentDialect
 from octoc.compiler.inputs.agents.copilot import COPILOT
 from octoc.compiler.inputs.settings.clients import values_at
 from octoc.compiler.model.build import Build
@@ -16,26 +16,27 @@ from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.resolve import DUPLICATE_AGENT, UNKNOWN_AGENT
 from octoc.diagnostics.suggest import near_misses, slips_of
 from octoc.lists import one_of
+from octoc.plugin.file_kinds import Dialect
 from octoc.plugin.lint import lint_check
 
 
 @lint_check(DUPLICATE_AGENT)
 def check_doubled_names(build: Build, sink: DiagnosticSink) -> None:
-    """Report a second agent of one name in a folder of Codex, which leaves it out with a warning."""
+    """Report a second agent of one name in a folder of a client: the name stands for one of them alone."""
     # Source: Codex, `agent_roles.rs` (June 2026): files are read in the order of their paths.
-    first: dict[tuple[Path | None, str], Document] = {}
-    for document in sorted(_agents(build, CODEX), key=lambda one: one.file.path):
-        name = document.values.get("name")
+    first: dict[tuple[Dialect, Path | None, str], Document] = {}
+    documents = (one for one in build.checked.documents if isinstance(one.file.dialect, AgentDialect))
+    for document in sorted(documents, key=lambda one: one.file.path):
+        name, dialect = document.values.get("name"), document.file.dialect
         if not isinstance(name, str) or not name.strip():
             continue
-        folder = next((one for one in document.file.path.parents if one.parent.name == CODEX.home), None)
-        other = first.setdefault((folder, name.strip()), document)
+        other = first.setdefault((dialect, _folder(document), name.strip()), document)
         if other is not document:
             # The file that has another name is likely the copy.
             one, other = (other, document) if _is_named_so(document, name) else (document, other)
             sink.report(
                 DUPLICATE_AGENT,
-                f"two agents of Codex are called `{name.strip()}`: it leaves one of them out",
+                f"two agents of {dialect.client} are called `{name.strip()}`: {_effect(dialect)}",
                 at=one.place("name"),
                 related={"the other is here": other.place("name")},
                 help="give one of them another name",
@@ -64,6 +65,17 @@ def check_handoffs(build: Build, sink: DiagnosticSink) -> None:
                     help=f"did you mean {one_of(near)}?",
                     severity=Severity.WARNING,
                 )
+
+
+def _effect(dialect: Dialect) -> str:
+    return (isinstance(dialect, AgentDialect) and dialect.doubled) or "the name stands for one of them alone"
+
+
+def _folder(document: Document) -> Path | None:
+    """Return the client's folder of agents that a file lies in."""
+    home = document.file.dialect.home
+    above = document.file.path.parents
+    return next((one for one in above if (one.parent.name == home if home else one.name in ("agents", "agent"))), None)
 
 
 def _is_named_so(document: Document, name: str) -> bool:
