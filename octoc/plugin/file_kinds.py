@@ -332,6 +332,7 @@ class FileKind:
         tool_rules: keys that list tools as Claude Code's permission rules, such as `Bash(git log *)`.
         names_files: findings depend on whether files are there that octoc does not read, so no check is remembered.
         lists_tools: its value `list` has recorded tools, whose texts are checked.
+        is_optional: a file that is empty, or a link that leads nowhere, is not reported.
         is_prose: its value `text` is a whole text for models; a folder that has only such files has nothing to check.
     """
 
@@ -366,6 +367,7 @@ class FileKind:
     is_published: bool = False
     tool_rules: tuple[str, ...] = ()
     names_files: bool = False
+    is_optional: bool = False
     is_prose: bool = False
     lists_tools: bool = False
 

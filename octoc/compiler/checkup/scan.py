@@ -211,6 +211,14 @@ def _of_project(
         yield from _alone(base, path, known, root, settings, sink)
 
 
+def _has_links_alone(folder: Path) -> bool:
+    """Tell whether a folder of skills that no client owns only links to skills, which findings name at their place."""
+    if any(part.startswith(".") for part in folder.parts):
+        return False
+    below = [one for one in folder.iterdir() if one.is_dir()]
+    return bool(below) and all(one.is_symlink() for one in below)
+
+
 def _alone(
     base: Path, path: Path, known: Known, root: WalkRoot, settings: WorkspaceSettings, sink: DiagnosticSink
 ) -> Iterator[Discovered]:
@@ -218,14 +226,6 @@ def _alone(
     _add(base, path, known, root, found)
     if found.files:
         yield Discovered(root=base, settings=settings, files=tuple(found.files))
-
-
-def _has_links_alone(folder: Path) -> bool:
-    """Tell whether a folder of skills that no client owns only links to skills, which findings name at their place."""
-    if any(part.startswith(".") for part in folder.parts):
-        return False
-    below = [one for one in folder.iterdir() if one.is_dir()]
-    return bool(below) and all(one.is_symlink() for one in below)
 
 
 def _add(base: Path, path: Path, known: Known, root: WalkRoot, found: DiscoveredLists) -> None:
@@ -350,6 +350,8 @@ def _of_any_name(path: Path, kinds: FileKinds) -> Known | None:
 def _is_wanted(path: Path, kind: FileKind) -> bool:
     """Tell whether a scan takes a file of `kind` at `path`: anywhere, or where a build of the folder would read it."""
     patterns = (*kind.workspace_files, *kind.content_patterns, *kind.patterns)
+    if kind.is_optional and not head_of(path).strip():
+        return False
     if kind.scan == "everywhere":
         return True
     project = project_of(path, patterns) if kind.scan == "beside-servers" else None

@@ -22,7 +22,8 @@ _LISTS: tuple[KeyPath, ...] = ((), ("tools",), ("result", "tools"), ("result", "
 
 def may_have_tools(head: str) -> bool:
     """Tell whether a JSON file that begins with `head` may list tools."""
-    return '"name"' in head and '"description"' in head and _HEAD.match(head) is not None
+    is_named = '"name"' in head and ('"description"' in head or '"tools"' in head)
+    return is_named and _HEAD.match(head) is not None
 
 
 def tools_in(value: Any) -> Iterator[tuple[KeyPath, Mapping[str, Any]]]:
@@ -36,7 +37,8 @@ def tools_in(value: Any) -> Iterator[tuple[KeyPath, Mapping[str, Any]]]:
             items = list(enumerate(inner))
         elif isinstance(inner, Mapping) and path in ((), ("tools",)):
             items = [(name, tool) for name, tool in inner.items() if _is_tool(tool) and tool["name"] == name]
-        yield from (((*path, key), tool) for key, tool in items if _is_tool(tool))
+        # A tool may have no description: where the file says that it lists tools, it is one all the same.
+        yield from (((*path, key), tool) for key, tool in items if _is_tool(tool, () if path else ("description",)))
 
 
 def read_tools(text: str, _: Place, __: DiagnosticSink) -> Mapping[str, Any]:
@@ -58,10 +60,10 @@ def _value(text: str) -> Any:
         return None
 
 
-def _is_tool(value: Any) -> bool:
+def _is_tool(value: Any, texts: tuple[str, ...] = ("description",)) -> bool:
     return (
         isinstance(value, Mapping)
-        and all(isinstance(value.get(key), str) for key in ("name", "description"))
+        and all(isinstance(value.get(key), str) for key in ("name", *texts))
         and any(isinstance(value.get(key), Mapping) for key in SCHEMA_KEYS)
     )
 

@@ -39,6 +39,8 @@ CLAUDE_HOOKS = CLAUDE_SETTINGS | frozenset({"claude-plugin", "claude-hooks"})
 CLAUDE_COMMANDS = frozenset({"claude-command"})
 INSTRUCTIONS = frozenset({"instructions"})
 """Texts that clients hand to the model whole."""
+PROMPTS = frozenset({"prompt-file"})
+"""Texts that a user hands to the model by a name."""
 MCPB = frozenset({"mcpb-manifest"})
 NAMING = CLAUDE_SETTINGS | MCPB
 """Files that name what another part of the repository defines."""

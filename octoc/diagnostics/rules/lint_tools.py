@@ -74,7 +74,12 @@ INVISIBLE_CHARACTER = rule(
     "invisible-character",
     "A text that a model reads holds characters that people do not see.",
     Severity.WARNING,
-    kinds=groups.TOOL_TEXTS | groups.MARKDOWN | groups.INSTRUCTIONS | groups.CLIENT_SETTINGS,
+    kinds=groups.TOOL_TEXTS
+    | groups.MARKDOWN
+    | groups.INSTRUCTIONS
+    | groups.PROMPTS
+    | groups.CLIENT_SETTINGS
+    | groups.CLAUDE_PLUGINS,
 )
 CONFUSABLE_CHARACTER = rule(
     "OCT481",

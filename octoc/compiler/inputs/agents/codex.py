@@ -5,6 +5,8 @@ warning. `name` and `description` may stand in `[agents.NAME]` of its configurat
 any layer of it.
 """
 
+import attrs
+
 from octoc.compiler.inputs.agents.clients import ANYTHING, NAMES, TABLE, TEXT, AgentDialect, object_schema, unread
 
 _SETTINGS = (
@@ -46,7 +48,19 @@ CODEX = AgentDialect(
     ),
     tools=(),
     wants=("name", "description", "developer_instructions"),
+    doubled="it leaves one of them out",
     refused_keys=r"(?!experimental_|forced_|include_|mcp_|model_|tool)",
     unread=unread('write `sandbox_mode = "read-only"` to keep the agent from writing'),
 )
-    doubled="it leaves one of them out",
+CODEX_USER = attrs.evolve(
+    CODEX,
+    name="codex-user",
+    patterns=("codex/agents/**/*.toml",),
+    home="",
+    is_in_project=False,
+    wants=(),
+)
+"""The agents in a user's own folder, as repositories of such folders keep it.
+
+Settings that name them may be a template, or outside of the repository.
+"""

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import attrs
 
 from octoc.compiler.inputs.agents.clients import AgentDialect
+from octoc.compiler.inputs.mcp.gemini import EXTENSION_FILE
 from octoc.compiler.inputs.settings.clients import SettingsDialect, values_at
 from octoc.compiler.inputs.tool_list import SCHEMA_KEYS, tools_in
 from octoc.compiler.lint.tools.recorded import recorded_tools
@@ -17,7 +18,11 @@ from octoc.diagnostics.model import KeyPath, Place
 from octoc.json_pointer import pointer_to
 
 _PROSE = ("title", "description", "$comment")
+_PROMPTS = ("prompt", "developer_instructions")
+"""Where agents of other clients have their prompts, beside the text of a Markdown file."""
+_MANIFESTS = frozenset({"plugin.json", "marketplace.json", EXTENSION_FILE})
 _SCHEMAS = (*SCHEMA_KEYS, "outputSchema")
+_DESCRIBED = (("description",), ("plugins", "*", "description"))
 _TITLES: frozenset[KeyPath] = frozenset({("title",), ("description",), ("annotations", "title")})
 
 TextKind = Literal["name", "prose", "value", "prompt"]
@@ -27,6 +32,7 @@ TextKind = Literal["name", "prose", "value", "prompt"]
 class LintedText:
     """A text. `kind` is `name`, `prose`, `value` (of an `enum`, of `_meta`), or `prompt`, which may give orders.
 
+    `may_mention`: the text describes what may look for orders to a model, such as an agent, and so name one.
     `line` is the line of the file that the text begins in, where its place has no path; 0 where that is not known.
     """
 
@@ -35,6 +41,7 @@ class LintedText:
     place: Place
     kind: TextKind = "prose"
     line: int = 0
+    may_mention: bool = False
 
 
 def texts_of(build: Build) -> Iterator[LintedText]:
@@ -59,23 +66,33 @@ def texts_of(build: Build) -> Iterator[LintedText]:
         whose = f"of capability `{capability.name}`"
         yield LintedText(value=capability.title, what=f"the title {whose}", place=capability.place)
         yield LintedText(value=capability.description, what=f"the description {whose}", place=capability.place)
-    for agent in resolved.agents:
-        source = agent.source
+    # A build has only one agent and one skill of each name, and each client reads its own.
+    bodies: set[str] = set()
+    for source in build.sources.agents:
         whose = f"of agent `{source.name}`"
         yield LintedText(value=source.name, what="the name of an agent", place=_key(source.place, "name"), kind="name")
         yield LintedText(value=source.title, what=f"the title {whose}", place=_key(source.place, "title"))
         yield LintedText(
-            value=source.description, what=f"the description {whose}", place=_key(source.place, "description")
+            value=source.description,
+            what=f"the description {whose}",
+            place=_key(source.place, "description"),
+            may_mention=True,
         )
+        if source.prompt in bodies:
+            continue
+        bodies.add(source.prompt)
         prompt = source.place.child("roles", 0, "system") if source.kind == "octomind" else source.place
         line = 0 if prompt.path else lines.get(prompt.file, 0)
         yield LintedText(value=source.prompt, what=f"the prompt {whose}", place=prompt, kind="prompt", line=line)
-    # A build has only one skill of each name, and each client reads its own.
-    bodies: set[str] = set()
     for skill in build.sources.skills:
         whose, place = f"of skill `{skill.name}`", skill.place
         yield LintedText(value=skill.title, what=f"the title {whose}", place=_key(place, "title"))
-        yield LintedText(value=skill.description, what=f"the description {whose}", place=_key(place, "description"))
+        yield LintedText(
+            value=skill.description,
+            what=f"the description {whose}",
+            place=_key(place, "description"),
+            may_mention=True,
+        )
         if skill.body not in bodies:
             bodies.add(skill.body)
             line = lines.get(place.file, 0)
@@ -103,15 +120,27 @@ def _of_instructions(build: Build) -> Iterator[LintedText]:
 
 
 def _of_client_agents(build: Build) -> Iterator[LintedText]:
-    """Yield the descriptions of agents of other clients, which have files of their own or stand in settings."""
+    """Yield descriptions and prompts of agents of other clients, which have files of their own or stand in settings."""
     for document in build.checked.documents:
         dialect = document.file.dialect
         patterns = dialect.agents if isinstance(dialect, SettingsDialect) else ((),) * isinstance(dialect, AgentDialect)
         for path, agent in (one for pattern in patterns for one in values_at(document.values, pattern)):
-            description = agent.get("description") if isinstance(agent, Mapping) else None
-            if isinstance(description, str):
-                what = f"the description of agent `{path[-1] if path else document.file.path.stem}`"
-                yield LintedText(value=description, what=what, place=document.place(*path, "description"))
+            name = path[-1] if path else document.file.path.stem
+            for key in ("description", *_PROMPTS) if isinstance(agent, Mapping) else ():
+                text, is_about = agent.get(key), key == "description"
+                if isinstance(text, str):
+                    yield LintedText(
+                        value=text,
+                        what=f"the {'description' if is_about else 'prompt'} of agent `{name}`",
+                        place=document.place(*path, key),
+                        kind="prose" if is_about else "prompt",
+                        may_mention=is_about,
+                    )
+            if not path and document.body.strip():
+                what, line = f"the prompt of agent `{name}`", _first_line(document)
+                yield LintedText(
+                    value=document.body.strip(), what=what, place=document.place(), kind="prompt", line=line
+                )
 
 
 def _of_client_prompts(build: Build) -> Iterator[LintedText]:
@@ -123,6 +152,12 @@ def _of_client_prompts(build: Build) -> Iterator[LintedText]:
                 if isinstance(text, str):
                     what, place = f"`{path[-1]}` of `{document.file.path.name}`", document.place(*path)
                     yield LintedText(value=text, what=what, place=place, kind="prompt")
+        # People choose what to install by these.
+        for pattern in _DESCRIBED if document.file.path.name in _MANIFESTS else ():
+            for path, text in values_at(document.values, pattern):
+                if isinstance(text, str):
+                    what = f"the description in `{document.file.path.name}`"
+                    yield LintedText(value=text, what=what, place=document.place(*path), kind="prompt")
 
 
 def _key(place: Place, key: str) -> Place:
