@@ -35,6 +35,19 @@ _SECRET_FILES = (
     r" | ~/\.(?:cursor|claude)\b | \bmcp\.json\b | \.git-credentials | ~/\.netrc | ~/\.pypirc"
 )
 
+_SECRETS = (
+    r"(?<![\w/])\.env(?!\.(?:example|sample|template|dist|defaults?)\b)(?:\.[a-z]+)*\b | ~/\.ssh\S* | \.ssh/id_\w+"
+    r" | ~?/?\.aws/credentials | ~/\.netrc | \.git-credentials"
+    r" | (?-i:\b[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_){0,4}(?:SECRET|TOKEN|PASSWORD|KEY)\b)"
+)
+"""Files with secrets, and variables that hold one."""
+_ADDRESS = r"(?:<?https?://|\S+@\S+\.\w)"
+_AWAY = (
+    rf"(?:to\s+{_ADDRESS}|(?:to|into|in|as|with)\s+(?:the|your|every|each|any|an?)\s+(?:\w+\s+){{0,2}}?"
+    r"(?:review|answers?|response|reply|output|calls?|requests?|messages?|arguments?|parameters?|comments?|webhook)\b)"
+)
+"""Places outside of the machine, and what is shown or sent on."""
+
 HIDDEN: tuple[SuspiciousPhrase, ...] = (
     _sign("an HTML comment, which rendered text does not show", "<!--", r"<!--.{0,2000}?(?:-->|\Z)"),
     _sign(
@@ -63,6 +76,16 @@ HIDDEN: tuple[SuspiciousPhrase, ...] = (
 # An indented line of a drawing is not far: what counts across lines is how many are blank.
 _FAR = re.compile(r"[ \t]{120,}\S|\n(?:[ \t]*+\n){20,}+[ \t]*+\S")
 
+_LOOKED_BACK = 80
+_QUOTES = ("'", '"', "`", "\u2018", "\u201c", "\u00ab", "\u201e")
+_LOOKED_FOR = re.compile(
+    r"\b(?:detect|flag|catch|block|prevent|resist|reject|(?:scan|look|check|test|search|watch|guard|defend)s?(?:ing)?"
+    r"\s+(?:for|against))\w*\b[^.;!\n]*\Z"
+    r"|\b(?:injections?|attacks?|attempts?(?:\s+to)?|phrases|tr(?:y|ies|ying)\s+to|such\s+as|e\.g\.,?)\W*\Z",
+    re.IGNORECASE,
+)
+"""The beginning of a sentence on what an agent looks for."""
+
 ORDERS: tuple[SuspiciousPhrase, ...] = (
     _sign(
         "an order to ignore other instructions",
@@ -71,7 +94,17 @@ ORDERS: tuple[SuspiciousPhrase, ...] = (
         (?:(?:previous|prior|earlier|preceding|above|existing|system|original|initial|safety)\s+(?:\w+\s+){0,2}
         (?:instructions?|prompts?|rules?|guidelines?|directions?|messages?|policy|policies)\b
         | (?:instructions|prompt|rules|guidelines)\s+(?:above|before\s+this|you\s+(?:were\s+given|received|have))\b
-        | user(?:'s|s')?\s+(?:request|question|instructions?)\b)""",
+        | (?:rules?|instructions?|polic(?:y|ies)|guidelines?|restrictions?)\s+(?:that|which)\s+
+        (?:forbids?|prohibits?|prevents?|disallows?|restricts?|den(?:y|ies)|contradicts?)\b
+        | sandbox\s+(?:polic(?:y|ies)|rules?|restrictions?)\b
+        | user(?:'s|s')?\s+(?:requests?|questions?|instructions?|rules?|wish(?:es)?|orders?|objections?)\b)""",
+    ),
+    _sign(
+        "an order to get around what protects the user",
+        "bypass circumvent evade",
+        r"""\b(?:bypass|circumvent|evade)\s+(?:(?:all|any|every|the|your|of|other|these|those)\s+){0,3}
+        (?:system\s+prompt|safety\s+(?:\w+\s+)?(?:rules?|guidelines?|polic(?:y|ies)|filters?)
+        |user(?:'s|s')\s+(?:rules?|wish(?:es)?|consent|instructions?|approval))\b""",
     ),
     _sign(
         "an order to keep something from the user",
@@ -82,11 +115,37 @@ ORDERS: tuple[SuspiciousPhrase, ...] = (
         (?:users?|humans?|any(?:one|body)|operator|person)\b(?!\s+(?:to|how|which|whether|if|when|unless|until)\b)""",
     ),
     _sign(
+        "an order to keep from the user what was done",
+        "tell inform show mention reveal disclose report",
+        r"""\b(?:do\s+not|don'?t|never|must\s+not|should\s+not|shall\s+not|without)\s+(?:ever\s+)?
+        (?:(?:tell|inform|show|telling|informing|showing)\s+(?:the\s+|your\s+)?(?:users?|humans?|operator)\s+
+        (?:(?:about|of)\s+)?(?:which|what|that|how|the|these|those|any)\s+(?:\w+\s+){0,4}?
+        (?:(?:that\s+)?you\s+(?:have\s+)?(?:ran|run|used|did|done|executed|called|sent|read|made|changed|took|taken)
+        |(?:were|was|are|is|have\s+been|has\s+been)\s+(?:run|executed|called|invoked|sent|read|uploaded|copied))\b
+        |(?:mention|reveal|disclose|mentioning|revealing|disclosing)\s+(?:this|these|that|those)\s+
+        (?:\w+\s+)?(?:steps?|calls?|commands?|requests?|uploads?|transfers?|actions?|instructions?|orders?)\b
+        |(?:show|report|explain|mention|reveal|disclose)\s+(?:this|these|that|those|it|any\s+of\s+(?:this|it))
+        (?:\s+\w+){0,2}\s+to\s+(?:the\s+|your\s+)?(?:users?|humans?|operator|any(?:one|body))\b)""",
+    ),
+    _sign(
+        "an order to the model to act in secret",
+        "assistant model agent llm ai",
+        r"""\b(?:assistant|model|agent|llm|ai)\s+(?:must|shall|should|has\s+to|is\s+to)\s+(?:always\s+|also\s+)?
+        (?:obey|silently|secretly|covertly|quietly|(?:not|never)\s+(?:tell|ask|inform|warn|alert|notify)\s+the\s+user)\b""",
+    ),
+    _sign(
+        "a wish that the user does not notice",
+        "knowledge knowing noticing let",
+        r"""\b(?:do\s+not|don'?t|never)\s+let\s+(?:the\s+|your\s+)?(?:users?|humans?)\s+(?:know|see|notice|find\s+out)\b
+        (?!\s+(?:a|an|how|when|until)\b)
+        | \bwithout\s+(?:the\s+|your\s+)?(?:users?|humans?|owners?)(?:'s?)?\s+(?:knowledge|knowing|noticing)\b""",
+    ),
+    _sign(
         "an order to hide something from the user",
-        "hide conceal withhold",
-        r"""\b(?:hide|conceal|withhold)\s+(?:all\s+|any\s+|your\s+|the\s+|other\s+|these\s+|those\s+)*
-        (?:it|this|that|them|findings?|results?|errors?|problems?|warnings?|changes?|actions?|calls?)\s+
-        from\s+(?:the\s+|your\s+)?(?:users?|humans?|operator)\b""",
+        "hide conceal withhold keep",
+        r"""\b(?:hide|conceal|withhold|keep)\s+(?:all\s+|any\s+|your\s+|the\s+|other\s+|these\s+|those\s+)*
+        (?:it|this|that|them|everything|findings?|results?|errors?|problems?|warnings?|changes?|actions?|calls?|steps?)\s+
+        (?:(?:a\s+)?secret\s+|hidden\s+)?from\s+(?:the\s+|your\s+)?(?:users?|humans?|operator|owner|any(?:one|body))\b""",
     ),
     _sign(
         "a wish that the user does not notice",
@@ -125,6 +184,33 @@ ORDERS: tuple[SuspiciousPhrase, ...] = (
         (?-i:[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_){0,4}(?:SECRET|TOKEN|PASSWORD|KEY))\b""",
     ),
     _sign(
+        "an order to take secrets out of a file",
+        ".env _key _token _secret _password id_rsa id_ed25519 credentials",
+        rf"""\b(?:read|open|cat|load|take|get|fetch|collect|copy|grab|print|dump)\b[^\n]{{0,40}}?
+        (?:{_SECRETS})[^\n]{{0,60}}?\b(?:send|post|upload|forward|transmit|leak|put|paste|append|attach|include|copy
+        |write|add|pass|embed|insert)\s+(?:it|them|its\s+\w+|their\s+\w+|all\s+of\s+(?:it|them)|everything|{_SECRETS}
+        |(?:the|all|every)\s+(?:values?|contents?|results?|output|keys?|secrets?))\s+(?:\w+\s+){{0,2}}?{_AWAY}""",
+    ),
+    _sign(
+        "an order to send private data away",
+        "keys passwords credentials secrets tokens",
+        rf"""\b(?:collect|gather|find|take|read|get|copy|fetch)\b[^.\n]{{0,60}}\b(?:keys|passwords|credentials|secrets|tokens)\b
+        [^.\n]{{0,40}}\b(?:send|post|upload|forward|transmit)\s+(?:them|it|their\s+\w+|everything)\s+to\s+{_ADDRESS}""",
+    ),
+    _sign(
+        "an order to hand over the content of a file with secrets",
+        ".env id_rsa id_ed25519 credentials",
+        rf"""\b(?:append|attach|include|send|post|upload|forward|transmit|pass|add|put|embed|insert)\s+(?:\w+\s+){{0,2}}?
+        (?:values?|contents?)\s+(?:of|from|in)\s+(?:(?:the|every|all|your|any|user'?s?)\s+)*[`'"]?(?:{_SECRETS})
+        [`'"]?\s+(?:\w+\s+){{0,2}}?(?:in|into|to|as|with)\b""",
+    ),
+    _sign(
+        "an order to send a secret away",
+        ".env _key _token _secret _password",
+        rf"""\b(?:send|post|upload|forward|transmit|exfiltrate|leak)\s+(?:(?:the|your|all|every|value|of)\s+)*[`'"$]*\{{?
+        (?:{_SECRETS})[`'"]*\}}?\s+(?:\w+\s+){{0,3}}?to\s+{_ADDRESS}""",
+    ),
+    _sign(
         "an order to smuggle data in an argument",
         "sidenote side_note",
         r"\b(?:put|pass|place|include|add|append|store|write|as|in|into)\b[^.\n]{0,80}\bside_?note\b",
@@ -146,22 +232,34 @@ ORDERS: tuple[SuspiciousPhrase, ...] = (
 
 SECRET_NAME = _sign(
     "a wish for a file with keys or passwords",
-    "rsa ed25519 passwd shadow",
-    r"\b(?:id\s(?:rsa|ed25519)|etc\s(?:passwd|shadow))\b",
+    "rsa ed25519 passwd shadow content user",
+    r"""\b(?:id\s(?:rsa|ed25519)|etc\s(?:passwd|shadow)
+    |contents?\s(?:of\s)?(?:(?:the|all|users?)\s){0,3}(?:ssh\s)?(?:private\skeys?|ssh\skeys?|passwords?|credentials)
+    |(?:private\skeys?|ssh\skeys?|passwords?|credentials)\sof\s(?:the\s)?users?)\b""",
 )
 """A name, its parts as words, that asks for the content of such a file."""
 
 
-def signs_in(text: str, signs: tuple[SuspiciousPhrase, ...]) -> Iterator[tuple[str, int, int]]:
-    """Yield description, start and end of the first match of each sign."""
+def signs_in(
+    text: str, signs: tuple[SuspiciousPhrase, ...], *, may_mention: bool = False
+) -> Iterator[tuple[str, int, int]]:
+    """Yield description, start and end of the first match of each sign.
+
+    Where the text `may_mention` orders, as that of an agent that looks for them, one in quotation marks does not count.
+    """
     low = text.lower()
     for sign in signs:
-        for hint in sign.hints:
-            if hint in low:
-                match = sign.pattern.search(text)
-                if match is not None:
+        if any(hint in low for hint in sign.hints):
+            for match in sign.pattern.finditer(text):
+                if not (may_mention and _is_mention(text, match.start())):
                     yield sign.what, match.start(), match.end()
-                break
+                    break
+
+
+def _is_mention(text: str, start: int) -> bool:
+    """Tell whether what begins at `start` is in quotation marks, or is what the sentence says to look for."""
+    before = text[max(start - _LOOKED_BACK, 0) : start]
+    return before.rstrip()[-1:] in _QUOTES or _LOOKED_FOR.search(before) is not None
 
 
 def far_text(text: str) -> tuple[int, int] | None:

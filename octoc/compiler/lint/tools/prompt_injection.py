@@ -124,11 +124,11 @@ def _check_words(text: LintedText, sink: DiagnosticSink, *, hides: bool) -> None
     far = far_text(value)
     if far is not None:
         _report_hidden(text, "text after so much blank space that no window shows it", *far, sink)
-    orders = list(signs_in(value, ORDERS))
+    orders = list(signs_in(value, ORDERS, may_mention=text.may_mention))
     # Invisible characters and lookalikes can disguise the words of an order.
     plain = "" if value.isascii() and not hides else _without_disguise(value)
     if plain and plain != value and not orders:
-        for what, start, end in signs_in(plain, ORDERS):
+        for what, start, end in signs_in(plain, ORDERS, may_mention=text.may_mention):
             _report_order(text, what, plain[start:end], text.place, sink)
     for what, start, end in orders:
         _report_order(text, what, value[start:end], _at(text, start, end), sink)
