@@ -45,7 +45,8 @@ def read_bare_agent(file: FoundFile, text: str, sink: DiagnosticSink) -> Mapping
         return None  # a template or notes of the folder's author
     if bare == "prose" or (isinstance(dialect, AgentDialect) and dialect.skips(file.path)):
         return None
-    is_of_plugin = dialect is CLAUDE and is_agent_of_plugin(file.path)
+    # A project that is a plugin, too, has agents of the project in its hidden folder.
+    is_of_plugin = dialect is CLAUDE and CLAUDE.home not in file.path.parts and is_agent_of_plugin(file.path)
     if is_of_plugin:
         # Source: Claude Code 2.1: it takes the file's name, and describes the agent as one of the plugin.
         message = f"the agent has no front matter: {dialect.client} does not know what it is for"

@@ -97,6 +97,7 @@ def texts_of(build: Build) -> Iterator[LintedText]:
             bodies.add(skill.body)
             line = lines.get(place.file, 0)
             yield LintedText(value=skill.body, what=f"the text {whose}", place=place, kind="prompt", line=line)
+    yield from _of_commands(build)
     yield from _of_client_agents(build)
     yield from _of_client_prompts(build)
     yield from _of_instructions(build)
@@ -117,6 +118,15 @@ def _of_instructions(build: Build) -> Iterator[LintedText]:
             seen.add(text)
             name = document.file.path.name
             yield LintedText(value=text, what=f"`{name}`", place=document.place(), kind="prompt", line=1)
+
+
+def _of_commands(build: Build) -> Iterator[LintedText]:
+    """Yield the descriptions of Claude Code's commands, by which its model chooses one."""
+    for document in build.checked.documents:
+        kind, text = document.file.kind, document.values.get("description")
+        if kind.tool_rules and kind.role == "other" and isinstance(text, str):
+            what = f"the description of command `{document.file.path.stem}`"
+            yield LintedText(value=text, what=what, place=document.place("description"), may_mention=True)
 
 
 def _of_client_agents(build: Build) -> Iterator[LintedText]:
