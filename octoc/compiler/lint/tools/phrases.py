@@ -26,7 +26,8 @@ class SuspiciousPhrase:
 _FLAGS = re.IGNORECASE | re.VERBOSE | re.DOTALL | re.MULTILINE
 
 
-def _sign(what: str, hints: str, pattern: str) -> SuspiciousPhrase:
+def sign(what: str, hints: str, pattern: str) -> SuspiciousPhrase:
+    """Return a sign; `hints` are separated by blanks."""
     return SuspiciousPhrase(what=what, hints=tuple(hints.split()), written=pattern)
 
 
@@ -35,37 +36,35 @@ _SECRET_FILES = (
     r" | ~/\.(?:cursor|claude)\b | \bmcp\.json\b | \.git-credentials | ~/\.netrc | ~/\.pypirc"
 )
 
-_SECRETS = (
+SECRETS = (
     r"(?<![\w/])\.env(?!\.(?:example|sample|template|dist|defaults?)\b)(?:\.[a-z]+)*\b | ~/\.ssh\S* | \.ssh/id_\w+"
     r" | ~?/?\.aws/credentials | ~/\.netrc | \.git-credentials"
     r" | (?-i:\b[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_){0,4}(?:SECRET|TOKEN|PASSWORD|KEY)\b)"
 )
 """Files with secrets, and variables that hold one."""
-_ADDRESS = r"(?:<?https?://|\S+@\S+\.\w)"
+ADDRESS = r"(?:<?https?://|\S+@\S+\.\w)"
 _AWAY = (
-    rf"(?:to\s+{_ADDRESS}|(?:to|into|in|as|with)\s+(?:the|your|every|each|any|an?)\s+(?:\w+\s+){{0,2}}?"
+    rf"(?:to\s+{ADDRESS}|(?:to|into|in|as|with)\s+(?:the|your|every|each|any|an?)\s+(?:\w+\s+){{0,2}}?"
     r"(?:review|answers?|response|reply|output|calls?|requests?|messages?|arguments?|parameters?|comments?|webhook)\b)"
 )
 """Places outside of the machine, and what is shown or sent on."""
 
 HIDDEN: tuple[SuspiciousPhrase, ...] = (
-    _sign("an HTML comment, which rendered text does not show", "<!--", r"<!--.{0,2000}?(?:-->|\Z)"),
-    _sign(
-        "a Markdown comment, which rendered text does not show", "[//]: [comment]:", r"^\s*\[(?://|comment)\]:[^\n]+"
-    ),
-    _sign(
+    sign("an HTML comment, which rendered text does not show", "<!--", r"<!--.{0,2000}?(?:-->|\Z)"),
+    sign("a Markdown comment, which rendered text does not show", "[//]: [comment]:", r"^\s*\[(?://|comment)\]:[^\n]+"),
+    sign(
         "an element that a style hides",
         "display visibility font-size opacity",
         r"<\w+[^>]{0,200}(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0|opacity\s*:\s*0\b)[^>]{0,200}>",
     ),
-    _sign(
+    sign(
         "a tag that speaks with authority",
         "important system secret hidden admin override critical",
         # In angle brackets and alone, or closed: `<system>` as a placeholder in prose is neither.
         r"<(?-i:IMPORTANT|SYSTEM|SECRET|HIDDEN|ADMIN|OVERRIDE|CRITICAL)>"
         r"| </(?:important|system|secret|hidden|admin|override|critical)> | \[/(?:system|admin|override)\]",
     ),
-    _sign(
+    sign(
         "a mark of a chat template",
         "<| [inst] <<sys>>",
         r"<\|(?:im_start|im_end|system|user|assistant|endoftext|eot_id|start_header_id)\|> | \[/?INST\] | <</?SYS>>",
@@ -87,7 +86,7 @@ _LOOKED_FOR = re.compile(
 """The beginning of a sentence on what an agent looks for."""
 
 ORDERS: tuple[SuspiciousPhrase, ...] = (
-    _sign(
+    sign(
         "an order to ignore other instructions",
         "ignore disregard forget override",
         r"""\b(?:ignore|disregard|forget|override)\s+(?:(?:all|any|every|the|your|of|other|these|those)\s+){0,3}
@@ -99,14 +98,14 @@ ORDERS: tuple[SuspiciousPhrase, ...] = (
         | sandbox\s+(?:polic(?:y|ies)|rules?|restrictions?)\b
         | user(?:'s|s')?\s+(?:requests?|questions?|instructions?|rules?|wish(?:es)?|orders?|objections?)\b)""",
     ),
-    _sign(
+    sign(
         "an order to get around what protects the user",
         "bypass circumvent evade",
         r"""\b(?:bypass|circumvent|evade)\s+(?:(?:all|any|every|the|your|of|other|these|those)\s+){0,3}
         (?:system\s+prompt|safety\s+(?:\w+\s+)?(?:rules?|guidelines?|polic(?:y|ies)|filters?)
         |user(?:'s|s')\s+(?:rules?|wish(?:es)?|consent|instructions?|approval))\b""",
     ),
-    _sign(
+    sign(
         "an order to keep something from the user",
         "tell inform mention reveal notify alert disclose",
         r"""\b(?:do\s+not|don'?t|never|must\s+not|should\s+not|without)\s+(?:ever\s+)?
@@ -114,7 +113,7 @@ ORDERS: tuple[SuspiciousPhrase, ...] = (
         \s+(?:(?:this|it|that|anything|any\s+of\s+this)\s+)?(?:to\s+)?(?:the\s+|your\s+)?
         (?:users?|humans?|any(?:one|body)|operator|person)\b(?!\s+(?:to|how|which|whether|if|when|unless|until)\b)""",
     ),
-    _sign(
+    sign(
         "an order to keep from the user what was done",
         "tell inform show mention reveal disclose report",
         r"""\b(?:do\s+not|don'?t|never|must\s+not|should\s+not|shall\s+not|without)\s+(?:ever\s+)?
@@ -127,39 +126,39 @@ ORDERS: tuple[SuspiciousPhrase, ...] = (
         |(?:show|report|explain|mention|reveal|disclose)\s+(?:this|these|that|those|it|any\s+of\s+(?:this|it))
         (?:\s+\w+){0,2}\s+to\s+(?:the\s+|your\s+)?(?:users?|humans?|operator|any(?:one|body))\b)""",
     ),
-    _sign(
+    sign(
         "an order to the model to act in secret",
         "assistant model agent llm ai",
         r"""\b(?:assistant|model|agent|llm|ai)\s+(?:must|shall|should|has\s+to|is\s+to)\s+(?:always\s+|also\s+)?
         (?:obey|silently|secretly|covertly|quietly|(?:not|never)\s+(?:tell|ask|inform|warn|alert|notify)\s+the\s+user)\b""",
     ),
-    _sign(
+    sign(
         "a wish that the user does not notice",
         "knowledge knowing noticing let",
         r"""\b(?:do\s+not|don'?t|never)\s+let\s+(?:the\s+|your\s+)?(?:users?|humans?)\s+(?:know|see|notice|find\s+out)\b
         (?!\s+(?:a|an|how|when|until)\b)
         | \bwithout\s+(?:the\s+|your\s+)?(?:users?|humans?|owners?)(?:'s?)?\s+(?:knowledge|knowing|noticing)\b""",
     ),
-    _sign(
+    sign(
         "an order to hide something from the user",
         "hide conceal withhold keep",
         r"""\b(?:hide|conceal|withhold|keep)\s+(?:all\s+|any\s+|your\s+|the\s+|other\s+|these\s+|those\s+)*
         (?:it|this|that|them|everything|findings?|results?|errors?|problems?|warnings?|changes?|actions?|calls?|steps?)\s+
         (?:(?:a\s+)?secret\s+|hidden\s+)?from\s+(?:the\s+|your\s+)?(?:users?|humans?|operator|owner|any(?:one|body))\b""",
     ),
-    _sign(
+    sign(
         "a wish that the user does not notice",
         "user human",
         r"""\b(?:users?|humans?)\s+(?:must|should|shall|may)\s*(?:not|n't|never)\s+
         (?:know|see|notice|be\s+(?:told|informed|aware|notified))\b(?!\s+(?:the|a|an|how|which|what)\b)""",
     ),
-    _sign(
+    sign(
         "a pointer to files with keys or passwords",
         "ssh id_rsa id_ed25519 credentials /etc/ mcp.json .netrc .pypirc .cursor .claude",
         rf"\b(?:read|open|cat|access|load|include|pass|send|upload|append|copy|attach|provide)\b[^.\n]{{0,60}}"
         rf"(?:{_SECRET_FILES})",
     ),
-    _sign(
+    sign(
         "an order to hand over data before the tool is used",
         "before",
         r"""\bbefore\s+(?:(?:you\s+)?(?:us(?:e|ing)|call(?:ing)?|invok(?:e|ing)|execut(?:e|ing))\s+
@@ -169,7 +168,7 @@ ORDERS: tuple[SuspiciousPhrase, ...] = (
         \b(?:read|send|pass|upload|include|access|collect)\b[^.\n]{0,60}
         (?:\bcontents?\s+of|\bsecrets?\b|\bpasswords?\b|\bcredentials?\b|\bprivate\s+key|\bconversation|~/|/etc/)""",
     ),
-    _sign(
+    sign(
         "an order to send private data away",
         "conversation history system secrets credentials passwords keys variables .env",
         r"""\b(?:send|forward|upload|post|transmit|exfiltrate|leak)\b[^.\n]{0,60}
@@ -177,51 +176,51 @@ ORDERS: tuple[SuspiciousPhrase, ...] = (
         |environment\s+variables|contents?\s+of\s+(?:the\s+|every\s+|all\s+)?`?\.env)\b[^.\n]{0,60}
         \bto\s+(?:https?://|\S+@\S+\.\w)""",
     ),
-    _sign(
+    sign(
         "an order to hand over the value of a secret",
         "secret token password key",
         r"""\b(?:append|attach|include|send|upload|forward|pass|add)\s+the\s+(?:values?|contents?)\s+of\s+[`$"']?\{?
         (?-i:[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_){0,4}(?:SECRET|TOKEN|PASSWORD|KEY))\b""",
     ),
-    _sign(
+    sign(
         "an order to take secrets out of a file",
         ".env _key _token _secret _password id_rsa id_ed25519 credentials",
         rf"""\b(?:read|open|cat|load|take|get|fetch|collect|copy|grab|print|dump)\b[^\n]{{0,40}}?
-        (?:{_SECRETS})[^\n]{{0,60}}?\b(?:send|post|upload|forward|transmit|leak|put|paste|append|attach|include|copy
-        |write|add|pass|embed|insert)\s+(?:it|them|its\s+\w+|their\s+\w+|all\s+of\s+(?:it|them)|everything|{_SECRETS}
+        (?:{SECRETS})[^\n]{{0,60}}?\b(?:send|post|upload|forward|transmit|leak|put|paste|append|attach|include|copy
+        |write|add|pass|embed|insert)\s+(?:it|them|its\s+\w+|their\s+\w+|all\s+of\s+(?:it|them)|everything|{SECRETS}
         |(?:the|all|every)\s+(?:values?|contents?|results?|output|keys?|secrets?))\s+(?:\w+\s+){{0,2}}?{_AWAY}""",
     ),
-    _sign(
+    sign(
         "an order to send private data away",
         "keys passwords credentials secrets tokens",
         rf"""\b(?:collect|gather|find|take|read|get|copy|fetch)\b[^.\n]{{0,60}}\b(?:keys|passwords|credentials|secrets|tokens)\b
-        [^.\n]{{0,40}}\b(?:send|post|upload|forward|transmit)\s+(?:them|it|their\s+\w+|everything)\s+to\s+{_ADDRESS}""",
+        [^.\n]{{0,40}}\b(?:send|post|upload|forward|transmit)\s+(?:them|it|their\s+\w+|everything)\s+to\s+{ADDRESS}""",
     ),
-    _sign(
+    sign(
         "an order to hand over the content of a file with secrets",
         ".env id_rsa id_ed25519 credentials",
         rf"""\b(?:append|attach|include|send|post|upload|forward|transmit|pass|add|put|embed|insert)\s+(?:\w+\s+){{0,2}}?
-        (?:values?|contents?)\s+(?:of|from|in)\s+(?:(?:the|every|all|your|any|user'?s?)\s+)*[`'"]?(?:{_SECRETS})
+        (?:values?|contents?)\s+(?:of|from|in)\s+(?:(?:the|every|all|your|any|user'?s?)\s+)*[`'"]?(?:{SECRETS})
         [`'"]?\s+(?:\w+\s+){{0,2}}?(?:in|into|to|as|with)\b""",
     ),
-    _sign(
+    sign(
         "an order to send a secret away",
         ".env _key _token _secret _password",
         rf"""\b(?:send|post|upload|forward|transmit|exfiltrate|leak)\s+(?:(?:the|your|all|every|value|of)\s+)*[`'"$]*\{{?
-        (?:{_SECRETS})[`'"]*\}}?\s+(?:\w+\s+){{0,3}}?to\s+{_ADDRESS}""",
+        (?:{SECRETS})[`'"]*\}}?\s+(?:\w+\s+){{0,3}}?to\s+{ADDRESS}""",
     ),
-    _sign(
+    sign(
         "an order to smuggle data in an argument",
         "sidenote side_note",
         r"\b(?:put|pass|place|include|add|append|store|write|as|in|into)\b[^.\n]{0,80}\bside_?note\b",
     ),
-    _sign(
+    sign(
         "a question for the system prompt",
         "prompt instructions",
         r"""\b(?:reveal|print|output|repeat|return|include|send)\s+(?:me\s+)?(?:all\s+of\s+)?(?:your|the)\s+
         (?:full\s+|entire\s+|complete\s+)?(?:system\s+prompt|hidden\s+instructions|initial\s+instructions)\b""",
     ),
-    _sign(
+    sign(
         "new orders for the model",
         "now instructions",
         r"""\byou\s+are\s+now\s+(?:a|an)\s | \bfrom\s+now\s+on,?\s+you\s+(?:must|will|should|are|shall)\b
@@ -230,7 +229,7 @@ ORDERS: tuple[SuspiciousPhrase, ...] = (
 )
 """Text that tells a model to act against its user."""
 
-SECRET_NAME = _sign(
+SECRET_NAME = sign(
     "a wish for a file with keys or passwords",
     "rsa ed25519 passwd shadow content user",
     r"""\b(?:id\s(?:rsa|ed25519)|etc\s(?:passwd|shadow)

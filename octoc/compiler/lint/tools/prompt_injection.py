@@ -15,7 +15,8 @@ from octoc.compiler.lint.tools.characters import (
     printable,
     quoted,
 )
-from octoc.compiler.lint.tools.phrases import HIDDEN, ORDERS, SECRET_NAME, far_text, signs_in
+from octoc.compiler.lint.tools.orders import ALL_ORDERS
+from octoc.compiler.lint.tools.phrases import HIDDEN, SECRET_NAME, far_text, signs_in
 from octoc.compiler.lint.tools.texts import LintedText, texts_of
 from octoc.compiler.model.build import Build
 from octoc.diagnostics.model import DiagnosticSink, Place, Span
@@ -57,7 +58,7 @@ def check_texts(build: Build, sink: DiagnosticSink) -> None:
 def _orders_in_name(name: str) -> tuple[tuple[str, str], ...]:
     """Return description and words of each order in a name, whose parts are words."""
     words = _SEPARATORS.sub(" ", name)
-    return tuple((what, words[start:end]) for what, start, end in signs_in(words, (*ORDERS, SECRET_NAME)))
+    return tuple((what, words[start:end]) for what, start, end in signs_in(words, (*ALL_ORDERS, SECRET_NAME)))
 
 
 def _check_invisible(text: LintedText, sink: DiagnosticSink) -> bool:
@@ -124,14 +125,16 @@ def _check_words(text: LintedText, sink: DiagnosticSink, *, hides: bool) -> None
     far = far_text(value)
     if far is not None:
         _report_hidden(text, "text after so much blank space that no window shows it", *far, sink)
-    orders = list(signs_in(value, ORDERS, may_mention=text.may_mention))
+    orders = list(signs_in(value, ALL_ORDERS, may_mention=text.may_mention))
     # Invisible characters and lookalikes can disguise the words of an order.
     plain = "" if value.isascii() and not hides else _without_disguise(value)
     if plain and plain != value and not orders:
-        for what, start, end in signs_in(plain, ORDERS, may_mention=text.may_mention):
+        for what, start, end in signs_in(plain, ALL_ORDERS, may_mention=text.may_mention):
             _report_order(text, what, plain[start:end], text.place, sink)
-    for what, start, end in orders:
-        _report_order(text, what, value[start:end], _at(text, start, end), sink)
+    for index, (what, start, end) in enumerate(orders):
+        # One order may have several signs.
+        if not any(start < last and first < end for _, first, last in orders[:index]):
+            _report_order(text, what, value[start:end], _at(text, start, end), sink)
 
 
 def _report_hidden(text: LintedText, what: str, start: int, end: int, sink: DiagnosticSink) -> None:
@@ -142,7 +145,7 @@ def _report_hidden(text: LintedText, what: str, start: int, end: int, sink: Diag
         at=_at(text, start, end),
         help=_HELP,
         # Most comments are notes and placeholders.
-        severity=Severity.INFO if what.startswith(_COMMENT) and not any(signs_in(inside, ORDERS)) else None,
+        severity=Severity.INFO if what.startswith(_COMMENT) and not any(signs_in(inside, ALL_ORDERS)) else None,
     )
 
 
