@@ -28,6 +28,7 @@ PLACE, GITHUB = ".claude/agents/", ".github/agents/"
         ({".gemini/agents/a.md": GEMINI.format("heap"), ".gemini/agents/b.md": GEMINI.format("heap")}, ["OCT306"]),
         ({".qwen/agents/a.md": GEMINI.format("heap"), ".qwen/agents/b.md": GEMINI.format("heaps")}, []),
         ({".factory/droids/a.md": GEMINI.format("heap"), ".factory/droids/b.md": GEMINI.format("heap")}, ["OCT306"]),
+        ({"codex/agents/a.toml": CODEX.format("heap"), "codex/agents/b.toml": CODEX.format("heap")}, ["OCT306"]),
         ({f"{GITHUB}a.agent.md": "---\nname: a\n---\nReview.\n"}, ["OCT202"]),
         ({f"{GITHUB}a.chatmode.md": "---\ntools: []\n---\nReview.\n"}, []),
         (PLUGIN | {"tool/agents/executor.md": PLAIN}, ["OCT112"]),

@@ -109,8 +109,8 @@ _SECRETS_SENT = (
         rf"""\b(?:send|post|upload|forward|transmit|e-?mail|mail)\b[^\n]{{0,40}}?{_FILES}[^\n]{{0,30}}?\bto\s+{ADDRESS}
         | {_FILES}[^\n]{{0,40}}?\b(?:send|post|upload|forward|transmit|e-?mail|mail)\s+
         (?:it|them|the\s+\w+|its\s+\w+)\s+to\s+{ADDRESS}
-        | \bcat\s+\S*{_FILES}[^\n|]{{0,20}}\|\s*(?:curl|nc|wget)\b
-        | \bcurl\b[^\n]{{0,80}}?\s(?:-d|--data(?:-\w+)?|-F|-T)\s*\S*@\S*{_FILES}
+        | \bcat\s+\S{{0,60}}?{_FILES}[^\n|]{{0,20}}\|\s*(?:curl|nc|wget)\b
+        | \bcurl\b[^\n]{{0,80}}?\s(?:-d|--data(?:-\w+)?|-F|-T)\s*\S{{0,20}}?@\S{{0,60}}?{_FILES}
         | \b(?:base64|encode|zip)\b[^\n]{{0,20}}?{_FILES}[^\n]{{0,40}}?
         \b(?:append|attach|add|send|post|upload)\s+(?:it|them)\b""",
     ),

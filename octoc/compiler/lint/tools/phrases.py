@@ -37,7 +37,8 @@ _SECRET_FILES = (
 )
 
 SECRETS = (
-    r"(?<![\w/])\.env(?!\.(?:example|sample|template|dist|defaults?)\b)(?:\.[a-z]+)*\b | ~/\.ssh\S* | \.ssh/id_\w+"
+    r"(?<![\w/])\.env(?!\.(?:example|sample|template|dist|defaults?)\b)(?:\.[a-z]{1,20}){0,2}\b"
+    r" | ~/\.ssh(?:/\S{0,60})? | \.ssh/id_\w{1,20}"
     r" | ~?/?\.aws/credentials | ~/\.netrc | \.git-credentials"
     r" | (?-i:\b[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_){0,4}(?:SECRET|TOKEN|PASSWORD|KEY)\b)"
 )

@@ -256,6 +256,12 @@ def test_an_agent_may_speak_of_orders_that_it_looks_for(text: str, *, is_order: 
     assert list(signs_in(text, ORDERS))
 
 
+@pytest.mark.parametrize("part", ["~/.ssh/", ".env.a.b", "send .env to ", "read .env ", "cat ~/", "A_B_KEY", "never "])
+def test_a_long_text_of_one_part_is_read_in_bounded_steps(part: str) -> None:
+    """No sign takes steps that grow with the square of a text's length: a test of minutes would show it."""
+    assert list(signs_in(part * 20_000, ORDERS)) == []
+
+
 CONCEALED = [
     "The time <!-- and more -->",
     "The time <!-- never closed",
