@@ -3,10 +3,8 @@
 octoc reads them as plain text, for characters that people do not see. So it does with Markdown without front matter in
 folders of agents: clients take it as a prompt, or other files name it.
 
-Source: Claude Code 2.1, skills; Visual Studio Code 1.109, prompt files; Cursor, OpenCode, Factory, Qwen Code, Augment,
-Roo Code and Kilo Code, commands; Codex, custom prompts; Windsurf, Cline and Antigravity, workflows; Continue and Trae,
-rules; Amazon Q, project rules (documentation, 2026); Gemini CLI 0.56, `FileCommandLoader.ts`: an extension's commands
-have the form of a project's.
+The paths are those that the clients are known for: no version of a client's source or documentation was read for this
+list, and no finding depends on more than that a file at the path is handed to a model.
 """
 
 from __future__ import annotations

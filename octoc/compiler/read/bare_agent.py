@@ -48,7 +48,8 @@ def read_bare_agent(file: FoundFile, text: str, sink: DiagnosticSink) -> Mapping
     # A project that is a plugin, too, has agents of the project in its hidden folder.
     is_of_plugin = dialect is CLAUDE and CLAUDE.home not in file.path.parts and is_agent_of_plugin(file.path)
     if is_of_plugin:
-        # Source: Claude Code 2.1: it takes the file's name, and describes the agent as one of the plugin.
+        # Seen at second hand (notes of a repository on the plugins reference, 2026): the file's name and a general text
+        # stand in for `name` and `description`.
         message = f"the agent has no front matter: {dialect.client} does not know what it is for"
         advice = "start the file with front matter that has `name` and `description`, between two lines `---`"
     elif bare == "agent":
