@@ -68,6 +68,9 @@ def kind_from_content(path: Path, text: str, kinds: FileKinds) -> Known | None:
     if syntax is None:
         return None
     values = _values(syntax, text)
+    if values is not None and path.parent.name == "agents" and syntax == "markdown":
+        # Skills are in files of their own name: here such a key is a mistake, which tells nothing.
+        values = {key: value for key, value in values.items() if key != "allowed-tools"}
     for kind in kinds.kinds:
         if kind.syntax != syntax or kind.recognize is None or path.name in kind.other_names:
             continue

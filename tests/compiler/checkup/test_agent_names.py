@@ -7,6 +7,7 @@ import pytest
 
 from octoc.compiler.checkup.check import check_target
 from octoc.compiler.checkup.target import CheckTarget
+from octoc.diagnostics.rule import Severity
 
 CODEX = 'name = "{}"\ndescription = "Reviews a change"\ndeveloper_instructions = "Review."\n'
 COPILOT = "---\nname: {}\ndescription: Reviews a change\nhandoffs:\n  - label: Next\n    agent: {}\n---\nReview.\n"
@@ -53,3 +54,25 @@ def test_agents_of_one_folder(tmp_path: Path, files: Mapping[str, str], expected
         (tmp_path / name).write_text(text.replace("{}", "Portal"), encoding="utf-8")
     found = check_target(CheckTarget(root=tmp_path, folder=tmp_path), use_cache=False).diagnostics
     assert [one.rule.code for one in found if one.severity.label != "info"] == expected
+
+
+@pytest.mark.parametrize(
+    "path, front, rule",
+    [
+        ("agents/look.md", "allowed-tools: Read", "OCT746"),
+        (".github/agents/look.agent.md", "tools: 5", "OCT203"),
+        (".factory/droids/look.md", "tools: 5", "OCT203"),
+        (".kiro/agents/look.md", "tools: 5", "OCT203"),
+        (".qwen/agents/look.md", "tools: [raed_file]", "OCT321"),
+    ],
+)
+def test_mistakes_in_front_matter(tmp_path: Path, path: str, front: str, rule: str) -> None:
+    """A key of skills in a plugin's agent, tools that are a number, and a slip of a tool's name are warnings."""
+    manifest = '{"name": "acme", "version": "1.0.0", "description": "d", "author": {"name": "a"}}'
+    files = {path: f"---\nname: look\ndescription: Reviews a change\n{front}\n---\nYou review.\n"}
+    files |= {".claude-plugin/plugin.json": manifest} if path.startswith("agents") else {}
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    outcome = check_target(CheckTarget(root=tmp_path, folder=tmp_path), use_cache=False)
+    assert [one.rule.code for one in outcome.diagnostics if one.severity > Severity.INFO] == [rule]

@@ -19,6 +19,8 @@ NUMBER: Mapping[str, Any] = {"type": "number"}
 TABLE: Mapping[str, Any] = {"type": "object"}
 COUNT: Mapping[str, Any] = {"type": "integer", "minimum": 1}
 ANYTHING: Mapping[str, Any] = {}
+TEXT_OR_NULL: Mapping[str, Any] = {"type": ["string", "null"]}
+NAMES_OR_TEXT: Mapping[str, Any] = {"type": ["array", "string", "null"]}
 
 CLIENT_AGENT = FileKind(
     name="client-agent",

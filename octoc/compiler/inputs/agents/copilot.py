@@ -6,7 +6,14 @@ GitHub's page requires a description; what is done without one is unknown.
 Front matter without a closing line ends with the file (`promptFileParser.ts`, read in November 2026).
 """
 
-from octoc.compiler.inputs.agents.clients import ANYTHING, AgentDialect, object_schema, unread
+from octoc.compiler.inputs.agents.clients import (
+    ANYTHING,
+    NAMES_OR_TEXT,
+    TEXT_OR_NULL,
+    AgentDialect,
+    object_schema,
+    unread,
+)
 
 _KEYS = (
     *("name", "description", "target", "tools", "model", "disable-model-invocation", "user-invocable"),
@@ -19,7 +26,11 @@ COPILOT = AgentDialect(
     client="GitHub Copilot",
     patterns=(".github/agents/*.md", ".github/chatmodes/*.md", "*.agent.md", "*.chatmode.md"),
     home=".github",
-    schema=object_schema(dict.fromkeys(_KEYS, ANYTHING)),
+    schema=object_schema({
+        **dict.fromkeys(_KEYS, ANYTHING),
+        "description": TEXT_OR_NULL,
+        "tools": NAMES_OR_TEXT,
+    }),
     builtin=frozenset({
         "execute", "shell", "bash", "powershell", "read", "NotebookRead", "edit", "MultiEdit", "write", "NotebookEdit",
         "search", "grep", "glob", "agent", "custom-agent", "task", "web", "WebSearch", "WebFetch", "todo", "TodoWrite",

@@ -3,7 +3,7 @@
 Source: Cursor, documentation on subagents (2026-11).
 """
 
-from octoc.compiler.inputs.agents.clients import ANYTHING, AgentDialect, object_schema, unread
+from octoc.compiler.inputs.agents.clients import ANYTHING, TEXT_OR_NULL, AgentDialect, object_schema, unread
 
 CURSOR = AgentDialect(
     name="cursor",
@@ -11,7 +11,10 @@ CURSOR = AgentDialect(
     patterns=(".cursor/agents/**/*.md",),
     home=".cursor",
     schema=object_schema(
-        dict.fromkeys(("name", "description", "model", "readonly", "is_background", "color"), ANYTHING)
+        {
+            **dict.fromkeys(("name", "model", "readonly", "is_background", "color"), ANYTHING),
+            "description": TEXT_OR_NULL,
+        }
     ),
     tools=(),
     unread=unread("write `readonly: true` to keep the agent from writing", "tools"),

@@ -3,7 +3,15 @@
 Source: Factory, custom droids (April 2026): a droid needs front matter with a `name`; names of tools have one case.
 """
 
-from octoc.compiler.inputs.agents.clients import ANYTHING, TEXT, AgentDialect, object_schema, unread
+from octoc.compiler.inputs.agents.clients import (
+    ANYTHING,
+    NAMES_OR_TEXT,
+    TEXT,
+    TEXT_OR_NULL,
+    AgentDialect,
+    object_schema,
+    unread,
+)
 
 FACTORY = AgentDialect(
     name="factory",
@@ -13,7 +21,9 @@ FACTORY = AgentDialect(
     effect="Factory does not load the droid",
     schema=object_schema(
         {
-            **dict.fromkeys(("description", "model", "reasoningEffort", "tools", "mcpServers"), ANYTHING),
+            **dict.fromkeys(("model", "reasoningEffort", "mcpServers"), ANYTHING),
+            "description": TEXT_OR_NULL,
+            "tools": NAMES_OR_TEXT,
             "name": {**TEXT, "pattern": r"\S"},
         },
         "name",

@@ -4,7 +4,16 @@ Source: Kiro, agent configuration reference (2026-11); the JSON form is that of 
 create` writes null for keys without a value. Markdown without front matter is often a prompt that a JSON file names.
 """
 
-from octoc.compiler.inputs.agents.clients import ANYTHING, NAMES, TABLE, TEXT, AgentDialect, object_schema
+from octoc.compiler.inputs.agents.clients import (
+    ANYTHING,
+    NAMES,
+    NAMES_OR_TEXT,
+    TABLE,
+    TEXT,
+    TEXT_OR_NULL,
+    AgentDialect,
+    object_schema,
+)
 
 _BUILTIN = frozenset({
     "read", "fs_read", "write", "fs_write", "shell", "execute_bash", "execute_cmd", "aws", "use_aws", "grep", "glob",
@@ -25,7 +34,7 @@ KIRO = AgentDialect(
     client="Kiro",
     patterns=(".kiro/agents/**/*.md",),
     home=".kiro",
-    schema=object_schema(_KEYS),
+    schema=object_schema({**_KEYS, "description": TEXT_OR_NULL, "tools": NAMES_OR_TEXT}),
     builtin=_BUILTIN,
     tools=("tools", "allowedTools"),
     bare="prose",

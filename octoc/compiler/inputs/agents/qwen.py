@@ -1,10 +1,24 @@
 """Qwen Code's subagents: `.qwen/agents/*.md`.
 
-Source: Qwen Code (2026), `subagents/validation.ts`: it refuses an agent without a name or a description. octoc does not
-judge its tools: nothing tells their names in each version.
+Source: Qwen Code (2026), `subagents/validation.ts`: it refuses an agent without a name or a description.
+`permissions/rule-parser.ts` (2026): names of tools, in the case that they have there. Other versions may have more, so
+only a slip of one of them is reported.
 """
 
 from octoc.compiler.inputs.agents.clients import ANYTHING, FLAG, TABLE, TEXT, AgentDialect, object_schema
+
+_CLASSES = (
+    "Agent", "Edit", "Exec", "ExitPlanMode", "Glob", "Grep", "ListFiles", "Lsp", "Monitor", "NotebookEdit", "ReadFile",
+    "Shell", "Skill", "Task", "TodoWrite", "WebFetch", "WriteFile",
+)  # fmt: skip
+"""Names that a rule may also write with `Tool` after them."""
+QWEN_TOOLS = frozenset({
+    *_CLASSES, *(f"{name}Tool" for name in _CLASSES), "AskUserQuestion", "Bash", "EnterPlanMode", "FindFiles",
+    "Read", "ReadFolder", "SaveMemory", "SearchFiles", "WebSearch", "Write", "agent", "ask_user_question", "edit",
+    "enter_plan_mode", "exec", "exit_plan_mode", "glob", "grep_search", "list_directory", "lsp", "monitor",
+    "notebook_edit", "read_file", "read_many_files", "replace", "run_shell_command", "save_memory",
+    "search_file_content", "skill", "task", "todo_write", "web_fetch", "web_search", "write_file",
+})  # fmt: skip
 
 QWEN = AgentDialect(
     name="qwen",
@@ -30,5 +44,7 @@ QWEN = AgentDialect(
         "name",
         "description",
     ),
+    builtin=QWEN_TOOLS,
+    ignores_case=True,
     bare="refused",
 )

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 
+from octoc.chezmoi import is_in_source
 from octoc.compiler.fixes.edits import replaced
 from octoc.compiler.inputs.agents.clients import AgentDialect
 from octoc.compiler.inputs.agents.tool_lists import names_in
@@ -63,7 +64,7 @@ def check_client_names(build: Build, sink: DiagnosticSink) -> None:
         dialect = document.file.dialect
         if not isinstance(dialect, AgentDialect) or os.path.normpath(document.file.path) in named:
             continue
-        if not unread.isdisjoint(document.file.path.parents):
+        if not unread.isdisjoint(document.file.path.parents) or is_in_source(document.file.path):
             continue  # settings that octoc cannot read may name the agent
         missing = name_list(key for key in dialect.wants if key not in document.values)
         if missing:
