@@ -194,6 +194,8 @@ class FileKinds:
         forms = []
         for kind in sorted({form.kind for form in matching}, key=self.kinds.index):
             dialects = [form.dialect for form in matching if form.kind is kind and form.dialect is not NO_DIALECT]
+            # A client's own folder tells more than another client's ending.
+            dialects = [one for one in dialects if one.home and one.home in target_path(path).parts] or dialects
             forms.append(
                 FileForm(kind=kind, dialect=min(dialects, key=self._order, default=kind.dialect or NO_DIALECT))
             )

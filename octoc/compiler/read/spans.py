@@ -47,8 +47,11 @@ class SpanIndex:
     def learn(self, file: str, syntax: Syntax, converted: Converted | None = None) -> None:
         """Take over what a file is written in, and where the values of a client's own form stand in it.
 
-        A file may be of several kinds, of which one converts its values: the others keep that.
+        A file may be of several kinds, of which one converts its values: the others keep that. One that takes it as
+        plain lines has no values with places.
         """
+        if syntax == "lines" and file in self._learned:
+            return
         before = self._learned.get(file, ("", None))[1]
         self._learned[file] = ("md" if syntax == "markdown" else syntax, converted or before)
         self._parsed.pop(file, None)

@@ -117,3 +117,9 @@ def test_the_registry_of_the_package_beside_it(
 def test_mistakes_in_an_entry(tmp_path: Path, name: str, servers: str, entry: Mapping[str, Any], key: str) -> None:
     """A slip of a key, two ways to reach a server, and a reference that nothing replaces are found in each client."""
     assert key in {code for code, _, _ in check(tmp_path, name, json.dumps({servers: {"notes": entry}}))}
+
+
+def test_a_command_that_is_also_a_prompt_keeps_its_places(tmp_path: Path) -> None:
+    """A key of front matter is reported at its line, though the file is read as plain text, too."""
+    content = "---\ndescription: Look\ntools: Read\n---\nLook at the change.\n"
+    assert check(tmp_path, ".claude/commands/team/look.md", content) == [("OCT746", "warning", 3)]

@@ -91,6 +91,7 @@ class AcmePlugin:
         ("client-agent", "/p/agents/a.agent.md", "copilot", "/p/agents"),
         ("client-agent", "/p/.codex/agents/team/a.toml", "codex", "/p"),
         ("client-agent", "/p/.opencode/agent/a.md", "opencode", "/p"),
+        ("client-agent", "/p/.opencode/agents/a.agent.md", "opencode", "/p"),
         ("client-agent", "/p/.cursor/agents/a.md", "cursor", "/p"),
         ("client-agent", "/p/.gemini/agents/a.md", "gemini", "/p"),
         ("client-agent", "/p/.gemini/agents/team/a.md", None, None),

@@ -113,7 +113,7 @@ def check_homes(build: Build, sink: DiagnosticSink) -> None:
 
 
 def _is_of_project(definition: Definition) -> bool:
-    """Tell whether a client reads the file in a project; one of another name may be a copy of somebody's own."""
+    """Tell whether a client reads the file in a project; one of another name may be a user's own copy."""
     dialect, file = definition.dialect, PurePosixPath(definition.source.place.file)
     return dialect.is_in_project and not (dialect.needs_content and dialect.project_of(file) is None)
 
