@@ -34,7 +34,7 @@ def _may_list_servers(head: str) -> bool:
 
 
 def _lists_servers(text: str) -> bool:
-    """Tell whether a JSON file of any name has servers; a broken one, if it is not a sketch, has what it begins with."""
+    """Tell whether a JSON file of any name has servers; a broken one by what it begins with."""
     try:
         values = json.loads(text)
     except (ValueError, RecursionError):
