@@ -24,6 +24,7 @@ from octoc.compiler.inputs.mcp.convert import READ_LISTS
 from octoc.compiler.inputs.mcp.servers import MCP
 from octoc.compiler.inputs.registry import DIALECTS
 from octoc.compiler.inputs.settings.clients import SettingsDialect, values_at
+from octoc.compiler.read.values import texts_in
 from octoc.diagnostics.model import KeyPath, Place
 from octoc.diagnostics.rule import Severity
 from octoc.diagnostics.rules.check import MISSING_KEY, UNKNOWN_FIELD
@@ -32,7 +33,7 @@ from octoc.diagnostics.rules.lint import INSECURE_URL
 from octoc.diagnostics.rules.lint_mcp import UNEXPANDED_REFERENCE
 from octoc.diagnostics.rules.resolve import UNKNOWN_TOOL
 from octoc.diagnostics.suggest import near_miss, near_misses, slips_of, slips_of_key
-from octoc.lists import one_of
+from octoc.lists import name_list, one_of
 
 _Check = Callable[[Any, KeyPath, SettingsDialect, FileInspection], None]
 _LISTS = frozenset({"mcpServers", "servers", *(one.server_list for one in DIALECTS if one.kind == MCP.name)})
@@ -68,6 +69,7 @@ def check_client_settings(values: Mapping[str, Any], inspection: FileInspection)
             for path, value in values_at(values, pattern):
                 check(value, path, dialect, inspection)
     _check_slips(values, dialect, inspection)
+    _check_embedded(values, dialect, inspection)
     check_hooks(values, dialect, inspection)
     check_rules(values, dialect, inspection)
     check_unique(values, dialect, inspection)
@@ -143,19 +145,32 @@ def _check_slips(values: Mapping[str, Any], dialect: SettingsDialect, inspection
 
 
 def _check_needed(value: Any, path: KeyPath, needed: Mapping[str, str], inspection: FileInspection) -> None:
-    """Report an object without a key that the client needs, and which of its keys is likely meant."""
-    for key, effect in needed.items() if isinstance(value, Mapping) else ():
-        if key in value:
-            continue
-        other = next((one for one in map(str, value) if key.lower().startswith(one.lower())), None)
+    """Report an object without keys that the client needs, and which of its own keys is likely meant."""
+    if not isinstance(value, Mapping):
+        return
+    own = list(map(str, value))
+    # A slip of the key is reported as one.
+    lacking = [
+        key
+        for key in needed
+        if not any(one == key or slips_of_key(one, (key,)) or near_misses(one, (key,)) for one in own)
+    ]
+    for effect in dict.fromkeys(needed[key] for key in lacking):
+        keys = [key for key in lacking if needed[key] == effect]
+        other = next((one for one in own if len(keys) == 1 and keys[0].lower().startswith(one.lower())), None)
+        names = name_list(keys)
         inspection.report(
             MISSING_KEY,
-            f"`{dotted(path)}` has no `{key}`: {inspection.file.dialect.client} {effect}",
+            f"`{dotted(path)}` has no {names}: {inspection.file.dialect.client} {effect}",
             path if other is None else (*path, other),
             key=other is not None,
-            help=f"add `{key}`" if other is None else f"call `{other}` `{key}`",
+            help=f"add {names}" if other is None else f"call `{other}` {names}",
             severity=Severity.WARNING,
         )
+
+
+def _is_slip(key: str, known: str) -> bool:
+    return bool(slips_of_key(key, (known,)) or near_misses(key, (known,)))
 
 
 def _check_address(value: Any, path: KeyPath, _: SettingsDialect, inspection: FileInspection) -> None:
@@ -198,6 +213,24 @@ def _check_file(value: Any, path: KeyPath, dialect: SettingsDialect, inspection:
         else "add it, or name another",
         severity=Severity.WARNING,
     )
+
+
+def _check_embedded(values: Mapping[str, Any], dialect: SettingsDialect, inspection: FileInspection) -> None:
+    """Report references to files beside the settings that are not there."""
+    folder = inspection.file.path.parent
+    for path, text in texts_in(values, ()) if dialect.embeds and not is_users_own(folder) else ():
+        for written in re.findall(dialect.embeds, text):
+            name = written.strip()
+            if _ABSOLUTE.match(name) or name.startswith("~") or not is_missing(folder, name):
+                continue
+            if not is_left_out(Path(os.path.normpath(folder / name)), inspection.file.root):
+                inspection.report(
+                    NAMED_FILE_MISSING,
+                    f"`{dotted(path)}` takes the text of `{name}`, which is not there",
+                    path,
+                    help="paths begin in the folder of this file",
+                    severity=Severity.WARNING,
+                )
 
 
 def _check_tools(value: Any, path: KeyPath, dialect: SettingsDialect, inspection: FileInspection) -> None:

@@ -20,6 +20,7 @@ _VERSIONS = ("0.1", "0.2", "0.3", "0.4")
 _VARIABLE = re.compile(r"\$\{(?:env:)?(?P<name>[A-Z][A-Z0-9_]*)\}")
 _FOLDERS = frozenset({"HOME", "DESKTOP", "DOCUMENTS", "DOWNLOADS"})
 """Folders of the user that a client puts in (`shared/config.ts`); no other name in capitals is one of its own."""
+_UNCLOSED = re.compile(r"\$\{[\w.]+(?![\w.}])")
 _OPTION = re.compile(r"\$\{user_config\.([^}]*)\}")
 
 
@@ -51,6 +52,14 @@ def check_mcpb(values: Mapping[str, Any], inspection: FileInspection) -> None:
                 f"`{inspection.dotted(path)}` has `{variable[0]}`, which clients of bundles pass on as text",
                 path,
                 help=f"write `${{user_config.{option}}}`, and ask the user for `{option}` in `user_config`",
+            )
+        unclosed = _UNCLOSED.search(text)
+        if unclosed is not None:
+            inspection.report(
+                UNEXPANDED_REFERENCE,
+                f"`{unclosed[0]}` in `{inspection.dotted(path)}` has no closing brace, and is passed on as it is",
+                path,
+                help=f"write `{unclosed[0]}}}`",
             )
         for name in dict.fromkeys(_OPTION.findall(text)):
             if name not in options:

@@ -159,12 +159,18 @@ def fetched_by(command: str, args: Sequence[str]) -> Package | None:
     return _fetched((command, *args))
 
 
-def pypi_spec(command: str, args: Sequence[str]) -> str | None:
-    """Return the word by which a command line asks PyPI for a package, even if it names none; None for others."""
-    for runner in _BY_COMMAND.get(_program(command), ()):
-        behind = _behind(runner, args) if runner.registry == "pypi" else None
-        if behind is not None:
-            return _spec(runner, behind)
+def requested(command: str, args: Sequence[str]) -> tuple[str, str] | None:
+    """Return the registry that a command line asks, and the word that it asks it for, even if that names no package."""
+    words: Sequence[str] = (command, *args)
+    while words and (_ASSIGNMENT.match(words[0]) or words[0] in _PREFIXES):
+        words = words[1:]
+    if words and _program(words[0]) == "cmd":
+        words = _after_switches(words[1:])
+    for runner in _BY_COMMAND.get(_program(words[0]), ()) if words else ():
+        behind = _behind(runner, words[1:])
+        spec = None if behind is None else _spec(runner, behind)
+        if spec is not None:
+            return runner.registry, spec
     return None
 
 

@@ -1,6 +1,7 @@
 """Cline's `cline_mcp_settings.json`, which belongs to a user. Time limits are seconds.
 
-Seen in the source of Cline 4.1.13 (August 2026). Its command line writes an object `transport`.
+Seen in the source of Cline 4.1.13 (August 2026). Its command line writes an object `transport`. Repositories also keep
+the file in `.cline/`: not verified.
 """
 
 from octoc.compiler.inputs.mcp.convert import ServerDraft, seconds
@@ -22,7 +23,7 @@ CLINE = Dialect(
     kind="mcp",
     name="cline",
     client="Cline",
-    patterns=(_FILE, f"settings/{_FILE}"),
+    patterns=(_FILE, f"settings/{_FILE}", f".cline/{_FILE}", ".cline/mcp_settings.json", ".cline/mcp.json"),
     is_in_project=False,
     unread={_FILE: f"~/.cline/data/settings/{_FILE}"},
     infers_transport=True,

@@ -41,6 +41,7 @@ class SettingsDialect(Dialect):
         servers: where lists of names of servers stand, likewise.
         addresses: where addresses stand that the client sends credentials to, likewise.
         texts: where texts stand in which `variable` alone is replaced, likewise.
+        embeds: a pattern of references in any text to a file, whose path is its group: the client takes its text.
         hooks: how the client writes `hooks` at the root of the file; None where octoc does not know it.
         rules: where lists of permission rules stand, of the form `Tool` or `Tool(what)`, likewise.
         unique: where entries of lists stand, likewise -> the key that each has for itself, and what the client does
@@ -65,6 +66,7 @@ class SettingsDialect(Dialect):
     addresses: tuple[tuple[str, ...], ...] = ()
     texts: tuple[tuple[str, ...], ...] = ()
     root_keys: tuple[str, ...] = ()
+    embeds: str = ""
     hooks: HookForm | None = None
     rules: tuple[tuple[str, ...], ...] = ()
     unique: Mapping[tuple[str, ...], tuple[str, str]] = attrs.field(factory=dict)

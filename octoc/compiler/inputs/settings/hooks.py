@@ -90,5 +90,5 @@ GEMINI_EXTENSION_HOOKS = SettingsDialect(
     client="Gemini CLI",
     patterns=(HOOKS_FILE,),
     beside=("../gemini-extension.json",),
-    hooks=attrs.evolve(GEMINI_HOOK_FORM, events=GEMINI_HOOK_FORM.events | CLAUDE_EVENTS, runs={}, needs_own_event=True),
+    hooks=attrs.evolve(GEMINI_HOOK_FORM, events=GEMINI_HOOK_FORM.events | CLAUDE_EVENTS | CURSOR_EVENTS, runs={}),
 )

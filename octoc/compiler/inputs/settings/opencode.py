@@ -31,6 +31,7 @@ OPENCODE = SettingsDialect(
     reads_comments=True,
     server_list=OPENCODE_SERVERS.server_list,
     variable=OPENCODE_SERVERS.variable,
+    embeds=r"\{file:([^{}]+)\}",
     effect=OPENCODE_AGENTS.effect,
     schema=object_schema(
         {

@@ -52,6 +52,7 @@ CURSOR_MARKETPLACE = SettingsDialect(
     name="cursor-marketplace",
     client="Cursor",
     patterns=(".cursor-plugin/marketplace.json",),
+    files=(("plugins", "*", "source"),),
     unique={("plugins", "*"): ("name", "a name stands for one plugin")},
 )
 COPILOT_MARKETPLACE = attrs.evolve(
@@ -59,6 +60,7 @@ COPILOT_MARKETPLACE = attrs.evolve(
     name="copilot-marketplace",
     client="GitHub Copilot",
     patterns=(".github/plugin/marketplace.json",),
+    files=(),
 )
 GEMINI_EXTENSION = SettingsDialect(
     name="gemini-extension",

@@ -15,7 +15,7 @@ import attrs
 from octoc.compiler.lint.servers import place_of_package
 from octoc.compiler.model.build import Build
 from octoc.compiler.model.resolved import Server
-from octoc.compiler.pin.packages import Package, fetched_by, pypi_spec
+from octoc.compiler.pin.packages import Package, fetched_by, requested
 from octoc.compiler.workspace.paths import CORE_TAP
 from octoc.diagnostics.model import DiagnosticSink, Place
 from octoc.diagnostics.rule import Severity
@@ -35,6 +35,7 @@ _STATES: Mapping[str, str] = {
 }
 _UNUSABLE = frozenset({"missing", "other", "malicious"})
 _SCOPED = re.compile(r"@[\w.-]+/[\w.-]+")
+_PINNED = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]*)==[\w.*+!-]+")
 _REGISTRIES = {"npm": "npm", "pypi": "PyPI"}
 
 
@@ -101,7 +102,7 @@ def check_retired(build: Build, sink: DiagnosticSink) -> None:
             continue  # octoc's own maintainers choose it
         package = fetched_by(server.command, server.args) if server.command is not None else None
         if package is None:
-            _check_scoped_name(server, sink)
+            _check_form(server, sink)
             continue
         retired = retired_packages().get(package.key)
         if retired is None:
@@ -170,19 +171,28 @@ def _check_slip(server: Server, package: Package, sink: DiagnosticSink) -> None:
         )
 
 
-def _check_scoped_name(server: Server, sink: DiagnosticSink) -> None:
-    """Report a name of npm, with a scope, that a runner of Python's packages gets: PyPI has no such names."""
-    spec = pypi_spec(server.command, server.args) if server.command is not None else None
-    name = _SCOPED.match(spec) if spec is not None else None
-    if name is not None:
-        package = Package(registry="npm", name=name[0])
-        at, related = _places(server, package, is_of_other=True)
-        sink.report(
-            RETIRED_PACKAGE,
-            f"server `{server.name}` runs package `{package.name}`, which is a name of npm, and not of PyPI",
-            at=at,
-            related=related,
-            severity=Severity.ERROR,
-            help=f"use `npx -y {package.name}`",
-            subject=package.name,
-        )
+def _check_form(server: Server, sink: DiagnosticSink) -> None:
+    """Report a name or a version in the form of one registry that a program gets which asks another one."""
+    asked = requested(server.command, server.args) if server.command is not None else None
+    if asked is None:
+        return
+    registry, spec = asked
+    scoped, pinned = _SCOPED.match(spec), _PINNED.fullmatch(spec)
+    if registry == "pypi" and scoped is not None:
+        package = Package(registry="npm", name=scoped[0])
+        what, instead = "which is a name of npm, and not of PyPI", f"npx -y {package.name}"
+    elif registry == "npm" and pinned is not None:
+        package = Package(registry="pypi", name=pinned["name"])
+        what, instead = "whose version is in the form of PyPI: npm has no such name", f"uvx {spec}"
+    else:
+        return
+    at, related = _places(server, package, is_of_other=True)
+    sink.report(
+        RETIRED_PACKAGE,
+        f"server `{server.name}` runs package `{package.name}`, {what}",
+        at=at,
+        related=related,
+        severity=Severity.ERROR,
+        help=f"use `{instead}`",
+        subject=package.name,
+    )

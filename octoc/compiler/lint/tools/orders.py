@@ -58,6 +58,7 @@ _OVERRIDES = (
         (?:said|says|asks?|asked|wants?|wanted|told|wrote))\b
         | \b(?:ignore|disregard|forget)\s+(?:all\s+(?:of\s+)?)?(?:your|project)\s+
         (?:rules|guidelines|instructions|policies|restrictions|training)\b
+        | \b(?:ignore|disregard)\s+the\s+user(?=\s+and\b|\s*(?:[.;,!]|\Z))
         | \b(?:ignore|disregard)\s+(?:the\s+)?(?:rules\s+(?:of|in)\s+)?(?-i:CLAUDE|AGENTS|GEMINI)\.md\b""",
     ),
     sign(

@@ -230,10 +230,13 @@ ORDERS: tuple[SuspiciousPhrase, ...] = (
 )
 """Text that tells a model to act against its user."""
 
+_TO_RUN = re.compile(r"\b(?:run|execute|call|type)\s+`\Z", re.IGNORECASE)
+"""What makes a command in backticks an order and not a quotation."""
+
 SECRET_NAME = sign(
     "a wish for a file with keys or passwords",
-    "rsa ed25519 passwd shadow content user",
-    r"""\b(?:id\s(?:rsa|ed25519)|etc\s(?:passwd|shadow)
+    "rsa ed25519 passwd shadow content user ~/ aws",
+    r"""~/|\b(?:aws/credentials|id\s(?:rsa|ed25519)|etc\s(?:passwd|shadow)
     |contents?\s(?:of\s)?(?:(?:the|all|users?)\s){0,3}(?:ssh\s)?(?:private\skeys?|ssh\skeys?|passwords?|credentials)
     |(?:private\skeys?|ssh\skeys?|passwords?|credentials)\sof\s(?:the\s)?users?)\b""",
 )
@@ -259,6 +262,8 @@ def signs_in(
 def _is_mention(text: str, start: int) -> bool:
     """Tell whether what begins at `start` is in quotation marks, or is what the sentence says to look for."""
     before = text[max(start - _LOOKED_BACK, 0) : start]
+    if _TO_RUN.search(before) is not None:
+        return False
     return before.rstrip()[-1:] in _QUOTES or _LOOKED_FOR.search(before) is not None
 
 

@@ -22,6 +22,7 @@ _PROMPTS = ("prompt", "developer_instructions")
 """Where agents of other clients have their prompts, beside the text of a Markdown file."""
 _MANIFESTS = frozenset({"plugin.json", "marketplace.json", EXTENSION_FILE})
 _SCHEMAS = (*SCHEMA_KEYS, "outputSchema")
+_DEFINITIONS = ("$defs", "definitions")
 _DESCRIBED = (("description",), ("plugins", "*", "description"))
 _TITLES: frozenset[KeyPath] = frozenset({("title",), ("description",), ("annotations", "title")})
 
@@ -62,6 +63,7 @@ def texts_of(build: Build) -> Iterator[LintedText]:
         if document.file.kind.lists_tools:
             for path, wire in tools_in(document.values["list"]):
                 yield from _of_tool(wire["name"], wire, document.place(*path))
+            yield from _of_definitions(document)
     for capability in resolved.capabilities:
         whose = f"of capability `{capability.name}`"
         yield LintedText(value=capability.title, what=f"the title {whose}", place=capability.place)
@@ -189,6 +191,17 @@ def _of_tool(name: str, wire: Mapping[str, Any], at: Place) -> Iterator[LintedTe
         else:
             kind: TextKind = "prose" if path[-1] in _PROSE and path[0] in _SCHEMAS else "value"
             yield LintedText(value=value, what=f"the text at `{pointer_to(path)}` {whose}", place=place, kind=kind)
+
+
+def _of_definitions(document: Document) -> Iterator[LintedText]:
+    """Yield the texts of schemas that stand beside a list of tools, which refer to them."""
+    listed = document.values["list"]
+    for key in _DEFINITIONS if isinstance(listed, Mapping) else ():
+        for path, value, is_key in _strings(listed.get(key), (key,)):
+            place = document.place(*path)
+            kind: TextKind = "name" if is_key else "prose" if path[-1] in _PROSE else "value"
+            what = f"the {'key' if is_key else 'text'} at `{pointer_to(path)}`"
+            yield LintedText(value=value, what=what, place=place.key() if is_key else place, kind=kind)
 
 
 def _strings(value: Any, path: KeyPath) -> Iterator[tuple[KeyPath, str, bool]]:

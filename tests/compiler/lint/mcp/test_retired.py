@@ -63,6 +63,20 @@ def test_a_name_that_is_surely_wrong(lint: Lint, command: str, name: str, severi
 
 
 @pytest.mark.parametrize(
+    "command, args, advice",
+    [
+        ("npx", ["-y", "acme-notes==1.2.0"], "use `uvx acme-notes==1.2.0`"),
+        ("cmd", ["/c", "uvx", "@acme/notes"], "use `npx -y @acme/notes`"),
+        ("env", ["A=b", "bunx", "acme-notes==1.2.0"], "use `uvx acme-notes==1.2.0`"),
+    ],
+)
+def test_a_form_of_the_other_registry(lint: Lint, command: str, args: list[str], advice: str) -> None:
+    """A version as pip writes it, and a scope, tell the registry of a package that no list has."""
+    (found,) = lint(servers={"s": {"command": command, "args": args}}).of("OCT763")
+    assert (found.severity, found.help) == (ERROR, advice)
+
+
+@pytest.mark.parametrize(
     "command, args",
     [
         ("npx", ["-y", "@playwright/test"]),
