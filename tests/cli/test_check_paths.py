@@ -94,7 +94,8 @@ def test_prose_is_never_an_agent_or_a_tap(octoc: Run, here: Path) -> None:
 def test_agents_of_other_clients_are_not_judged_as_known_ones(octoc: Run, here: Path) -> None:
     """An agent in the hidden folder of a client whose agents octoc does not read has no finding."""
     copilot = (AGENT % "helper").replace("---\nBe", "tools: [read, search/codebase]\n---\nBe")
-    _write(here, {".github/agents/helper.md": copilot, ".github/agents/other.agent.md": copilot})
+    other = copilot.replace("helper", "other")
+    _write(here, {".github/agents/helper.md": copilot, ".github/agents/other.agent.md": other})
     _write(here, {".acme/agents/helper.md": copilot, ".mcp.json": '{"mcpServers": {}}'})
     assert _found(octoc) == []
 
@@ -166,7 +167,7 @@ def test_files_that_look_like_a_client_s_are_named(octoc: Run, here: Path) -> No
     """Where nothing is found, each file that looks right is shown with a command, and the command checks it."""
     servers = json.dumps({"mcpServers": {"a": {"type": "http", "url": "https://a.example/mcp"}}})
     _write(here, {
-        "config/servers.json": servers,
+        "config/servers.json": servers.replace("{", '{"version": 1, ', 1),
         "examples/mcp.json.example": servers,
         "settings.toml": "[mcp_servers.a]\ncommand = 'a-mcp'\n",
         "chat.yaml": "mcpServers:\n  a:\n    type: sse\n    url: https://a.example/sse\n",

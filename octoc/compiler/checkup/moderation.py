@@ -39,6 +39,7 @@ _NEEDED = re.compile(
     r"`(?:(?:hooks|permissions|plugins)\b[^`]*|(?:[^`]*\.)?(?:mcpServers|servers|mcp|command|args|env|url|headers|name"
     r"|description))`"
 )
+_OF_AUTH = " in an `auth` "
 _NO_DESCRIPTION = "the file has no `description`"
 """Claude Code 2.1 gives a plugin's agent without one a description of its own; it skips such an agent of a project."""
 _SERVERS_OF_AGENT = "expected a list for `mcpServers`"
@@ -164,6 +165,8 @@ def _moderated(
         or is_template(file)
         or (is_harmless is not None and is_harmless(one, file))
         or (one.rule is check.UNKNOWN_FIELD and one.subject in conventions)
+        # Each reader has credentials in a form of its own.
+        or (file in unclaimed and one.rule is check.UNKNOWN_KEY and _OF_AUTH in one.message)
         # A skill's key of another program.
         or (file not in own and (one.rule is resolve.UNKNOWN_CAPABILITY or _is_key_of_octomind(one, file)))
     ):

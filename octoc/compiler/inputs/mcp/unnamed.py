@@ -1,15 +1,18 @@
 """Files with servers whose name no client has for itself: examples, and the settings of clients without a folder."""
 
+from collections.abc import Mapping
+
 from octoc.compiler.inputs.mcp.convert import ServerDraft
 from octoc.plugin.file_kinds import Dialect
 
 _OWN_OBJECTS = ("auth", "oauth")
-"""Keys that each client has in a form of its own."""
+"""Keys that are objects where octoc reads them; another client may have a word or a switch there."""
 
 
 def _shape(entry: ServerDraft) -> None:
     for key in _OWN_OBJECTS:
-        entry.left.pop(key, None)
+        if not isinstance(entry.left.get(key, {}), Mapping):
+            del entry.left[key]
 
 
 UNNAMED = Dialect(
