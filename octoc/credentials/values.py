@@ -41,7 +41,9 @@ def is_held(name: str, raw: str) -> bool:
     if _SCHEMED_REFERENCE.fullmatch(raw.strip().strip("\"'")):
         return False
     literal = re.sub(rf"\A(?i:{SCHEME})", "", raw.replace(OPAQUE, "").strip().strip("\"'")).strip()
-    if literal.lower() in _NO_VALUES or literal.startswith("$") or is_harmless(literal):
+    # Of references inside each other only closing braces are left.
+    is_empty = literal.lower() in _NO_VALUES or not any(map(str.isalnum, literal))
+    if is_empty or literal.startswith("$") or is_harmless(literal):
         return False
     if is_secret_name(name):
         # Only a part of an address, or of a list of settings, is one. The search looks for that part by itself.

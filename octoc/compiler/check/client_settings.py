@@ -198,7 +198,12 @@ def _check_file(value: Any, path: KeyPath, dialect: SettingsDialect, inspection:
     folder = file.parent if is_beside else Path(dialect.project_of(file) or file.parent)
     top = inspection.file.root
     is_absent = is_missing_above(folder, value, top) if dialect.based_on == "above" else is_missing(folder, value)
-    if not is_absent or is_left_out(Path(os.path.normpath(folder / value)), top):
+    # Some clients take a path from the folder of the file.
+    if (
+        not is_absent
+        or os.path.lexists(file.parent / value)
+        or is_left_out(Path(os.path.normpath(folder / value)), top)
+    ):
         return
     is_prose = len(value.split()) >= _PROSE
     message = f"`{dotted(path)}` names `{value}`, which is not there"

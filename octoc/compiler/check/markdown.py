@@ -34,8 +34,8 @@ from octoc.names import is_name
 _RESTRICTING = frozenset({"allowed-tools", "allowed_tools", "allowedTools"})
 """What skills and commands of Claude Code, and other clients, call the tools of an agent."""
 _RESTRICTING_SKILLS = frozenset({"tools", "allowed_tools", "allowedTools"})
-_OF_AUTHORS = frozenset({"domain", "capability", "rule"})
-"""Metadata that is near a key which only Octomind reads."""
+_OF_AUTHORS = frozenset({"agents", "domain", "capability", "rule"})
+"""Metadata of catalogues, such as the clients of a skill, that is near a key of a client."""
 _NAMES = "expected letters, digits, `-`, `_` and `.`, starting with a letter or a digit"
 _NOT_OF_PLUGINS = frozenset({"permissionMode", "hooks", "mcpServers"})
 """Source: Claude Code, plugins reference."""
@@ -49,7 +49,12 @@ def agent_name_from_path(display: str) -> str:
 
 
 def is_documentation(values: Mapping[str, Any], inspection: FileInspection) -> bool:
-    """Report and cut a Markdown file without a name among Claude Code's agents; tell whether it is one."""
+    """Report and cut a Markdown file without a name among Claude Code's agents; tell whether it is one.
+
+    One that `extends` another, and has no description, is for a program that merges it.
+    """
+    if inspection.file.dialect.needs_name and "extends" in values and "description" not in values:
+        return True
     if not inspection.file.dialect.needs_name or values.get("name") is not None:
         return False
     is_agent = not {"description", "tools", "model"}.isdisjoint(values)

@@ -32,6 +32,8 @@ def check_skill_files(values: Mapping[str, Any], inspection: FileInspection) -> 
     root = inspection.file.path.parent
     present, changed = 0, []
     for name, skill in values["skills"].items():
+        if "computedHash" not in skill:
+            continue
         folders = [folder for place in SKILLS_FOLDERS if (folder := _folder(root / place, name)) is not None]
         try:
             digests = {digest for folder in folders for digest in skill_digests(folder)}

@@ -46,7 +46,9 @@ def check_transport(name: str, entry: Mapping[str, Any], path: KeyPath, inspecti
             cut=path,
             help="add `command` for a local program, or `type` and `url` for a remote server",
             severity=Severity.INFO
-            if _changes_another(name, entry, inspection) or _is_of_own_program(entry, inspection)
+            if name.startswith(("$", "_"))  # a note, or a shelf of servers that are switched off
+            or _changes_another(name, entry, inspection)
+            or _is_of_own_program(entry, inspection)
             else None,
         )
         return False

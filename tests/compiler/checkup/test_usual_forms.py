@@ -297,3 +297,29 @@ def test_auto_mode_belongs_to_one_user(tmp_path: Path) -> None:
     outcome = check(tmp_path, {".claude/settings.json": settings, ".claude/settings.local.json": settings})
     assert [one.span.file for one in outcome.diagnostics if one.span] == [".claude/settings.json"]
     assert ["`.claude/settings.local.json`" in one[2] for one in found(outcome, "OCT733")] == [True]
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {
+            ".codex-plugin/plugin.json": '{"name": "acme", "version": "1.0.0", "description": "d"}',
+            ".mcp.json": '{"mcpServers": {"a": {"url": "https://a.example/mcp", "http_headers": {"X-A": "b"}}}}',
+        },
+        {".mcp.json": '{"mcpServers": {"$off": {"a": {"command": "a-mcp"}}, "b": {"command": "b-mcp"}}}'},
+        {".mcp.json": '{"mcpServers": {"Acme Docs": {"type": "http", "url": "https://a.example/mcp"}}}'},
+        {".claude/agents/look.md": "---\nname: look\nextends: acme:look\n---\nLook twice.\n"},
+        {"scripts/mcp-config.json": '{"mcpServers": {"a": {"command": "/home/ann/a-mcp"}}}'},
+        {".claude/skills/look/SKILL.md": SKILL.format(text="| [ADR-NNN](ADR-NNN-title.md) | YYYY-MM-DD |")},
+        {
+            ".cursor-plugin/plugin.json": '{"name": "acme", "mcpServers": "../servers.json"}',
+            "servers.json": '{"mcpServers": {"a": {"command": "a-mcp"}}}',
+        },
+        {".mcp.json": json.dumps({"mcpServers": {"a": {"command": "sh", "args": ["-c", 'T="${A:-${B:-$(t)}}"; a']}}})},
+        {".claude/agents/look.md": AGENT.format(name="look", more="").replace("a change", "what users may not know")},
+        {".claude/skills/look/SKILL.md": SKILL.format(text="Look.").replace("---\nL", "agents: [acme]\n---\nL")},
+    ],
+)
+def test_forms_that_owners_mean(tmp_path: Path, files: Mapping[str, str]) -> None:
+    """Codex's keys in its plugin, notes among servers, overlays, patterns of links, and words of other programs."""
+    assert codes(check(tmp_path, files)) == set()

@@ -34,8 +34,14 @@ OTHER_PLUGIN = attrs.evolve(
     ignored=frozenset(),
     takes_numbers=True,
     takes_prefixed_references=True,
-)
-"""The servers of a plugin that is not Claude Code's."""
+    infers_transport=True,
+    renames={"http_headers": "headers", "enabled_tools": "include_tools", "disabled_tools": "exclude_tools"},
+    unused=frozenset({
+        "env_http_headers", "bearer_token_env_var", "env_vars", "startup_timeout_sec", "startup_timeout_ms",
+        "tool_timeout_sec", "enabled", "required", "scopes", "oauth_resource", "default_tools_approval_mode",
+    }),
+)  # fmt: skip
+"""The servers of a plugin that is not Claude Code's: Codex reads no `type` (`plugin_config.rs`), Cursor needs none."""
 PLUGIN_MANIFEST = attrs.evolve(
     PLUGIN,
     name="plugin-manifest",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 
 import attrs
 
@@ -113,9 +112,8 @@ def check_homes(build: Build, sink: DiagnosticSink) -> None:
 
 
 def _is_of_project(definition: Definition) -> bool:
-    """Tell whether a client reads the file in a project; one of another name may be a user's own copy."""
-    dialect, file = definition.dialect, PurePosixPath(definition.source.place.file)
-    return dialect.is_in_project and not (dialect.needs_content and dialect.project_of(file) is None)
+    """Tell whether a client reads the file in a project; another file may be a user's own copy."""
+    return definition.dialect.is_in_project and not definition.dialect.needs_content
 
 
 def _is_windows(home: re.Match[str]) -> bool:

@@ -61,6 +61,7 @@ def check_names(build: Build, sink: DiagnosticSink) -> None:
                 at=server.place.key(),
                 help=f"call it `{usual}`" if usual else None,
                 notes=("models see it with `_` in place of every other character",),
+                severity=Severity.INFO,  # the server works
             )
 
 

@@ -150,7 +150,7 @@ ORDERS: tuple[SuspiciousPhrase, ...] = (
     sign(
         "a wish that the user does not notice",
         "user human",
-        r"""\b(?:users?|humans?)\s+(?:must|should|shall|may)\s*(?:not|n't|never)\s+
+        r"""\b(?:users?|humans?)\s+(?:must|should|shall)\s*(?:not|n't|never)\s+
         (?:know|see|notice|be\s+(?:told|informed|aware|notified))\b(?!\s+(?:the|a|an|how|which|what)\b)""",
     ),
     sign(
