@@ -68,7 +68,7 @@ def check_command(values: Mapping[str, Any], inspection: FileInspection) -> None
             ("tools",),
             key=True,
             help="write `allowed-tools`, for tools that need no question, or `disallowed-tools`",
-            severity=Severity.INFO if _may_change(values["tools"]) else None,
+            severity=Severity.INFO if _may_change(values["tools"]) or _is_of_copilot(values["tools"]) else None,
         )
 
 
@@ -101,6 +101,11 @@ def report_unread(key: str, values: Mapping[str, Any], advice: str, inspection: 
 
 def _may_change(tools: Any) -> bool:
     return not _CHANGING.isdisjoint(name.lower() for name, _ in names_in(tools))
+
+
+def _is_of_copilot(tools: Any) -> bool:
+    """Tell whether tools are written as GitHub Copilot has them: one file of a generator is for several clients."""
+    return any("/" in name for name, _ in names_in(tools))
 
 
 def _report_refused(

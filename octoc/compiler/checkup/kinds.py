@@ -13,7 +13,7 @@ from octoc import toml_limits
 from octoc.compiler.inputs.agents.claude import CLAUDE
 from octoc.compiler.inputs.agents.markdown import AGENT_MD
 from octoc.compiler.inputs.agents.octo import OCTO, OCTO_FOLDER
-from octoc.compiler.inputs.claude.plugin import is_agent_of_plugin
+from octoc.compiler.inputs.claude.plugin import is_agent_of_plugin, is_claude_s
 from octoc.compiler.inputs.registry import FileKinds
 from octoc.compiler.read.fences import opens
 from octoc.plugin.file_kinds import NO_DIALECT, Dialect, FileKind, Syntax
@@ -52,8 +52,9 @@ def kinds_from_path(path: Path, kinds: FileKinds) -> list[Known]:
 
 
 def _reader_of(path: Path, dialect: Dialect) -> Dialect:
-    """Return `dialect`, or Claude Code's for an AGENT.md below the folder of agents of one of its plugins."""
-    return CLAUDE if dialect is OCTO and OCTO_FOLDER not in path.parts and is_agent_of_plugin(path) else dialect
+    """Return `dialect`, or Claude Code's for an AGENT.md below a folder of agents of its plugins and marketplaces."""
+    is_claude = "agents" in path.parts and is_claude_s(path)
+    return CLAUDE if dialect is OCTO and OCTO_FOLDER not in path.parts and is_claude else dialect
 
 
 def is_bare_agent_of_plugin(path: Path, text: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from pathlib import PurePosixPath
@@ -14,7 +14,7 @@ from octoc.compiler.discover.broken_links import OUTSIDE
 from octoc.compiler.inputs.agents.claude import CLAUDE
 from octoc.compiler.inputs.mcp.gemini import EXTENSION_FILE
 from octoc.compiler.inputs.skill import SKILL_FILE, skill_client
-from octoc.compiler.policy.examples import is_example, is_template
+from octoc.compiler.policy.examples import is_archived, is_example, is_template
 from octoc.compiler.read.text import OF_GIT_LFS
 from octoc.compiler.read.yaml_file import LIKE_A_TEMPLATE
 from octoc.diagnostics.model import Diagnostic
@@ -93,6 +93,8 @@ _UNCERTAIN: Mapping[Rule, _Test] = {
     read.DUPLICATE_KEY: lambda _, file: not file.endswith((".toml", ".yaml", ".yml")),
     # A newer build of Codex may read it.
     read.TOML_SYNTAX: lambda one, _: " is TOML 1.1" in one.message,
+    # Clients read a text with one such character in it.
+    read.BINARY_FILE: lambda _, file: file.endswith((".md", ".mdc")),
     # Node.js and Bun put a replacement character in its place.
     read.NOT_UTF8: lambda one, file: file.endswith((".json", ".md")) and one.message.startswith("byte "),
     read.FRONT_MATTER_SYNTAX: lambda one, file: (
@@ -140,14 +142,25 @@ def moderated(
         if one.rule is check.UNKNOWN_FIELD and one.span is not None:
             files[one.subject].add(one.span.file)
     conventions = {subject for subject, names in files.items() if len(names) >= _CONVENTION}
+    named = Counter(PurePosixPath(one.span.file).parents[1] for one in diagnostics if _is_odd_name(one) and one.span)
     unread_lists = {one.span.file for one in diagnostics if one.rule is check.FOREIGN_SERVER_LIST and one.span}
     unquoted = {read.LENIENT_FRONT_MATTER} if is_of_claude else set()
     return tuple(
         attrs.evolve(one, severity=Severity.INFO)
-        if one.rule in unquoted and one.span is not None and CLAUDE.home in PurePosixPath(one.span.file).parts
+        if one.span is not None
+        and (
+            (one.rule in unquoted and CLAUDE.home in PurePosixPath(one.span.file).parts)
+            or (_is_odd_name(one) and named[PurePosixPath(one.span.file).parents[1]] >= _CONVENTION)
+        )
         else _moderated(one, conventions, unread_lists, own, unclaimed, unread, unfilled, vendored)
         for one in diagnostics
     )
+
+
+def _is_odd_name(one: Diagnostic) -> bool:
+    """Tell whether a finding is about the name of a skill that only some clients refuse."""
+    is_of_skill = one.span is not None and PurePosixPath(one.span.file).name == SKILL_FILE
+    return is_of_skill and one.rule is check.BAD_NAME and one.severity is Severity.WARNING
 
 
 def _moderated(
@@ -167,6 +180,7 @@ def _moderated(
     if (
         one.rule.certainty is Certainty.OCTOC
         or is_template(file)
+        or is_archived(file)
         or (is_harmless is not None and is_harmless(one, file))
         or (one.rule is check.UNKNOWN_FIELD and one.subject in conventions)
         # Each reader has credentials in a form of its own.

@@ -12,6 +12,7 @@ _EXAMPLE = re.compile(
 )
 _PUT_ASIDE = frozenset({"old", "prototype", "prototypes", "temp", "tmp"})
 """Folders whose files wait for something or are no longer used. A project may have such a word in its name."""
+_ARCHIVES = frozenset({"archive", "archived", "archives", "_archive", "deprecated"})
 _TEMPLATE = re.compile(r"_|.*[-_.](?:template|example|sample)\.md\Z|template[-_.]", re.IGNORECASE)
 _HOLDERS = frozenset({"agents", "commands", "extensions", "packages", "plugins", "skills"})
 """Folders whose folders have a name each, such as a skill called `docs`."""
@@ -27,6 +28,11 @@ def is_example(display: str) -> bool:
         and not (index and parts[index - 1] in _HOLDERS)
         for index, part in enumerate(parts)
     )
+
+
+def is_archived(display: str) -> bool:
+    """Tell whether a file lies in a folder of what its owner no longer maintains."""
+    return any(part.lower() in _ARCHIVES for part in PurePosixPath(display).parts[:-1])
 
 
 def is_template(display: str) -> bool:

@@ -7,6 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from octoc.compiler.inputs.claude.plugin import is_claude_s
 from octoc.compiler.inputs.skill import SKILL_FILE, SkillClient, is_of_client, skill_client
 from octoc.compiler.model.documents import FoundFile
 from octoc.compiler.read.fences import late_start, opens
@@ -53,9 +54,10 @@ def _severity(file: FoundFile, reader: SkillClient) -> Severity | None:
     if reader.needs:
         # Devin, too, reads `.agents/skills`: without any front matter, a client may read skills by its own rules.
         return None if not reader.is_shared or any(others) else Severity.WARNING
-    # Where most skills outside of a client's folder have none, another program reads them.
-    is_own = not is_of_client(file.display) and len(others) > _FEW and sum(others) * 2 < len(others)
-    return Severity.INFO if is_own else Severity.WARNING
+    # Outside of the folders of clients and plugins nobody looks for it; if most have none, a program reads them.
+    is_elsewhere = not is_of_client(file.display)
+    is_own = is_elsewhere and len(others) > _FEW and sum(others) * 2 < len(others)
+    return Severity.INFO if is_own or (is_elsewhere and not is_claude_s(file.path)) else Severity.WARNING
 
 
 def _head(path: Path) -> str:

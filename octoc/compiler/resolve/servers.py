@@ -44,6 +44,8 @@ from octoc.results import ListedTool
 
 DEFAULT_TIMEOUT_S: float = attrs.fields_dict(ServerDefinition)["timeout_s"].default or 0.0
 
+_FIRST_OF_TAP = ("mcp", "servers", 0)
+
 
 @attrs.frozen(kw_only=True)
 class OwnedDefinition:
@@ -260,7 +262,7 @@ def _listed(server: Server, snapshot: SnapshotSource | None, sink: DiagnosticSin
         sink.report(
             NO_SNAPSHOT,
             f"server `{server.name}` has no snapshot of its tools",
-            at=server.place,
+            at=_file_or_place(server.place),
             help=f"run `octoc pin {server.name}`",
             subject="all",
         )
@@ -291,6 +293,11 @@ def _listed(server: Server, snapshot: SnapshotSource | None, sink: DiagnosticSin
             )
     server = attrs.evolve(server, exclude=(*server.exclude, *_corrected(server, names, sink)))
     return attrs.evolve(server, snapshot=snapshot, tools=tuple(t for t in snapshot.listing.tools if _passes(server, t)))
+
+
+def _file_or_place(place: Place) -> Place:
+    """Return the file of a tap's first server as its place: most define one, and no line need be looked for."""
+    return Place(file=place.file) if place.path == _FIRST_OF_TAP else place
 
 
 def _corrected(server: Server, names: Sequence[str], sink: DiagnosticSink) -> list[str]:

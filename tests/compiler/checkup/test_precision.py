@@ -465,7 +465,7 @@ DOUBLED = "mcp:\n  servers:\n    a:\n      command: a-mcp\nlogger: null\nlogger:
         ({".claude/skills/look/SKILL.md": BRACKETS}, "OCT114", None),
         ({".agents/skills/look/SKILL.md": BRACKETS}, "OCT114", Severity.ERROR),
         ({"app/src/skills/look/SKILL.md": "# Look\n\nLook.\n"}, "OCT112", Severity.INFO),
-        ({"app/skills/look/SKILL.md": "# Look\n\nLook.\n"}, "OCT112", Severity.WARNING),
+        ({"app/skills/look/SKILL.md": "# Look\n\nLook.\n"}, "OCT112", Severity.INFO),
         ({f"app/skills/{name}/SKILL.md": "# Look\n\nLook.\n" for name in "abc"}, "OCT112", Severity.INFO),
         (
             {".codex/config.toml": "[agents]\n[agents]\n", ".codex/agents/a.toml": 'model = "m"\n'},

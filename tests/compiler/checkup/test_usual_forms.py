@@ -323,3 +323,35 @@ def test_auto_mode_belongs_to_one_user(tmp_path: Path) -> None:
 def test_forms_that_owners_mean(tmp_path: Path, files: Mapping[str, str]) -> None:
     """Codex's keys in its plugin, notes among servers, overlays, patterns of links, and words of other programs."""
     assert codes(check(tmp_path, files)) == set()
+
+
+@pytest.mark.parametrize(
+    "files, rule, severity",
+    [
+        ({".github/prompts/look.prompt.md": "Look \0 here.\n"}, "OCT104", "warning"),
+        ({"plugins/a/plugin.json": "{}", "plugins/a/.mcp.json": '{"a": {"command": "a-mcp"}}'}, "OCT202", None),
+        ({"skills/look/SKILL.md": "# Look\n\nLook.\n"}, "OCT112", "info"),
+        ({".claude/skills/look/SKILL.md": "# Look\n\nLook.\n"}, "OCT112", "warning"),
+        ({"archived/v1/.claude/agents/look.md": "---\nname: look\ndescription: [a\n---\nLook.\n"}, "OCT114", "info"),
+        (
+            {f".agents/skills/{one}/SKILL.md": SKILL.replace("look", f"a:{one}").format(text="L.") for one in "bcdef"},
+            "OCT206",
+            "info",
+        ),
+        (
+            {
+                ".claude-plugin/marketplace.json": '{"name": "m", "owner": {"name": "a"}, "plugins": []}',
+                "plugins/a/agents/look/AGENT.md": AGENT.format(name="look", more="model: opus\n"),
+            },
+            "OCT457",
+            None,
+        ),
+        ({".claude/commands/look.md": "---\ntools: [github/issue_read]\n---\nLook.\n"}, "OCT746", "info"),
+    ],
+)
+def test_severities_that_owners_agree_with(
+    tmp_path: Path, files: Mapping[str, str], rule: str, severity: str | None
+) -> None:
+    """What a client reads all the same, what no client looks for, and what an owner does everywhere is less."""
+    outcome = check(tmp_path, files)
+    assert {one.severity.label for one in outcome.diagnostics if one.rule.code == rule} == ({severity} - {None})

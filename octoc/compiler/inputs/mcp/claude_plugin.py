@@ -29,7 +29,7 @@ PLUGIN = Dialect(
 OTHER_PLUGIN = attrs.evolve(
     PLUGIN,
     name="other-plugin",
-    beside=(".cursor-plugin/plugin.json", ".codex-plugin/plugin.json"),
+    beside=(".cursor-plugin/plugin.json", ".codex-plugin/plugin.json", "plugin.json"),
     skips_short_timeouts=False,
     ignored=frozenset(),
     takes_numbers=True,
