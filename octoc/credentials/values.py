@@ -41,7 +41,7 @@ def is_held(name: str, raw: str) -> bool:
     if _SCHEMED_REFERENCE.fullmatch(raw.strip().strip("\"'")):
         return False
     literal = re.sub(rf"\A(?i:{SCHEME})", "", raw.replace(OPAQUE, "").strip().strip("\"'")).strip()
-    # Of references inside each other only closing braces are left.
+    # A reference in the default of another leaves a closing brace.
     is_empty = literal.lower() in _NO_VALUES or not any(map(str.isalnum, literal))
     if is_empty or literal.startswith("$") or is_harmless(literal):
         return False

@@ -20,6 +20,7 @@ from octoc.compiler.inputs.agents.tool_lists import names_in
 from octoc.compiler.inputs.claude.plugin import PLUGIN_FILE, is_claude_s
 from octoc.compiler.inputs.claude.start_scripts import copies_agents
 from octoc.compiler.inputs.claude.tools import PERMISSION_MODES
+from octoc.compiler.inputs.settings.plugins import CURSOR_PLUGIN_FILE
 from octoc.compiler.inputs.skill import MAX_NAME, OCTOMIND, SKILL, SkillClient, is_of_client, skill_client
 from octoc.compiler.model.documents import kept
 from octoc.compiler.scope.hosts import HOST_TOOLS, host_name
@@ -86,7 +87,7 @@ def _check_mode(mode: object, inspection: FileInspection) -> None:
 def check_agent(values: Mapping[str, Any], inspection: FileInspection) -> None:
     """Check an agent in Markdown whose schema is met; one unsound inline server is cut, not the agent."""
     restricting = _RESTRICTING & values.keys()
-    for key in sorted(restricting):
+    for key in sorted(restricting) if not _is_of_cursor(inspection.file.path.parent.parent) else ():
         inspection.report(
             rules.RESTRICTION_NOT_IN_FORCE,
             f"{inspection.file.dialect.client} does not read `{key}` in an agent"
@@ -150,6 +151,11 @@ def check_agent(values: Mapping[str, Any], inspection: FileInspection) -> None:
         if isinstance(item, Mapping):
             for server, entry in item.items():
                 check_entry(server, entry, ("mcpServers", index, server), inspection)
+
+
+def _is_of_cursor(plugin: Path) -> bool:
+    """Tell whether a folder is a plugin of Cursor alone, whose agents have `readonly`."""
+    return (plugin / CURSOR_PLUGIN_FILE).is_file() and not (plugin / PLUGIN_FILE).is_file()
 
 
 def check_skill(values: Mapping[str, Any], inspection: FileInspection) -> None:

@@ -185,6 +185,8 @@ def _vendored(files: Iterable[FoundFile]) -> Iterator[str]:
     """Yield what plugins of a marketplace bring along and only their own publishers publish."""
     published = [file for file in files if file.kind.is_published]
     roots = {file.path.parents[1] for file in published if file.path.as_posix().endswith(f"/{MARKETPLACE_FILE}")}
+    # A skill that holds a repository of its publisher's has its manifests, too.
+    yield from (file.display for file in published if "skills" in file.path.parts[:-3])
     for file in published:
         folder = file.path.parent
         own = folder.parent if folder.name.startswith(".") else folder

@@ -54,7 +54,7 @@ def _severity(file: FoundFile, reader: SkillClient) -> Severity | None:
     if reader.needs:
         # Devin, too, reads `.agents/skills`: without any front matter, a client may read skills by its own rules.
         return None if not reader.is_shared or any(others) else Severity.WARNING
-    # Outside of the folders of clients and plugins nobody looks for it; if most have none, a program reads them.
+    # Outside of the folders of clients and plugins, no client looks for it; if most have none, a program reads them.
     is_elsewhere = not is_of_client(file.display)
     is_own = is_elsewhere and len(others) > _FEW and sum(others) * 2 < len(others)
     return Severity.INFO if is_own or (is_elsewhere and not is_claude_s(file.path)) else Severity.WARNING

@@ -318,6 +318,11 @@ def test_auto_mode_belongs_to_one_user(tmp_path: Path) -> None:
         {".mcp.json": json.dumps({"mcpServers": {"a": {"command": "sh", "args": ["-c", 'T="${A:-${B:-$(t)}}"; a']}}})},
         {".claude/agents/look.md": AGENT.format(name="look", more="").replace("a change", "what users may not know")},
         {".claude/skills/look/SKILL.md": SKILL.format(text="Look.").replace("---\nL", "agents: [acme]\n---\nL")},
+        {
+            "p/.cursor-plugin/plugin.json": '{"name": "acme"}',
+            "p/agents/look.md": AGENT.format(name="look", more="readonly: true\nallowed-tools: Read\n"),
+        },
+        {".github/agents/look.agent.md": AGENT.format(name="look", more="tools: [run_subagent, open_file]\n")},
     ],
 )
 def test_forms_that_owners_mean(tmp_path: Path, files: Mapping[str, str]) -> None:

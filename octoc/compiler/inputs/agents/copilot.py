@@ -37,6 +37,10 @@ COPILOT = AgentDialect(
         "codebase", "fetch", "githubRepo", "usages", "editFiles", "runCommands", "problems", "terminalLastCommand",
         "view", "create", "apply_patch", "rg", "web_fetch", "web_search", "ask_user", "report_intent", "sql", "skill",
         "read_bash", "write_bash", "stop_bash", "list_bash", "store_memory", "todos", "changes", "thinking", "new",
+        # In JetBrains' editors.
+        "run_subagent", "insert_edit_into_file", "replace_string_in_file", "create_file", "read_file", "open_file",
+        "show_content", "get_errors", "get_terminal_output", "run_in_terminal", "file_search", "grep_search",
+        "semantic_search", "list_dir", "list_code_usages", "get_changed_files",
         "terminalSelection", "testFailure", "runTests", "extensions", "vscodeAPI", "openSimpleBrowser", "runSubagent",
     }),
     ignores_case=True,
