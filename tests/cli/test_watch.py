@@ -50,7 +50,7 @@ def test_each_round_prints_what_is_new_and_gone(tmp_path: Path) -> None:
                     return
 
         until("  octoc.lock: it is new")
-        replace(tmp_path / ".mcp.json", servers("one", "one two"))
+        replace(tmp_path / ".mcp.json", servers("one", "One"))
         until("  octoc.lock: server")
         aside = tmp_path.with_name(f"{tmp_path.name}-agents")
         (aside / "new").mkdir(parents=True)
@@ -71,10 +71,10 @@ def test_each_round_prints_what_is_new_and_gone(tmp_path: Path) -> None:
         "built dist/acme.octoc",
         "  octoc.lock: it is new",
         "`.mcp.json`: 1 warning, 1 info (1 new)",
-        "  + .mcp.json:1:48: warning[OCT443]",
+        "  + .mcp.json:1:48: warning[OCT764]",
         "built dist/acme.octoc",
         "  octoc.lock: file `.mcp.json` changed",
-        "  octoc.lock: server `one two` added",
+        "  octoc.lock: server `One` added",
         "`agents`: 1 error, 1 warning, 1 info (1 new)",
         "  + agents/new/AGENT.md:3:1: error[OCT114]",
         "no bundle was written",
