@@ -150,11 +150,7 @@ def _check_needed(value: Any, path: KeyPath, needed: Mapping[str, str], inspecti
         return
     own = list(map(str, value))
     # A slip of the key is reported as one.
-    lacking = [
-        key
-        for key in needed
-        if not any(one == key or slips_of_key(one, (key,)) or near_misses(one, (key,)) for one in own)
-    ]
+    lacking = [key for key in needed if not any(one == key or _is_slip(one, key) for one in own)]
     for effect in dict.fromkeys(needed[key] for key in lacking):
         keys = [key for key in lacking if needed[key] == effect]
         other = next((one for one in own if len(keys) == 1 and keys[0].lower().startswith(one.lower())), None)

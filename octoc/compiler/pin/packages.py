@@ -161,9 +161,7 @@ def fetched_by(command: str, args: Sequence[str]) -> Package | None:
 
 def requested(command: str, args: Sequence[str]) -> tuple[str, str] | None:
     """Return the registry that a command line asks, and the word that it asks it for, even if that names no package."""
-    words: Sequence[str] = (command, *args)
-    while words and (_ASSIGNMENT.match(words[0]) or words[0] in _PREFIXES):
-        words = words[1:]
+    words = _without_prefixes((command, *args))
     if words and _program(words[0]) == "cmd":
         words = _after_switches(words[1:])
     for runner in _BY_COMMAND.get(_program(words[0]), ()) if words else ():
@@ -180,8 +178,7 @@ def _fetched(words: tuple[str, ...]) -> Package | None:
 
 
 def _package(words: Sequence[str], depth: int) -> Package | None:
-    while words and (_ASSIGNMENT.match(words[0]) or words[0] in _PREFIXES):
-        words = words[1:]
+    words = _without_prefixes(words)
     if not words or depth > _MAX_DEPTH:
         return None
     command = _program(words[0])
@@ -196,6 +193,13 @@ def _package(words: Sequence[str], depth: int) -> Package | None:
             spec = _spec(runner, behind)
             return None if spec is None else _parsed(runner.registry, spec)
     return _wrapped(command, rest, depth)
+
+
+def _without_prefixes(words: Sequence[str]) -> Sequence[str]:
+    """Return a command line from its program on, without variables and programs that only start another."""
+    while words and (_ASSIGNMENT.match(words[0]) or words[0] in _PREFIXES):
+        words = words[1:]
+    return words
 
 
 def _wrapped(command: str, rest: Sequence[str], depth: int) -> Package | None:

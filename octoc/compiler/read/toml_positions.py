@@ -18,10 +18,9 @@ if TYPE_CHECKING:
 def toml_positions(text: str) -> Positions:
     """Return where everything in a TOML text stands; of a text with errors, what the grammar could make of it.
 
-    The duplicates are those of the parts that were looked into: `toml_duplicates` has all.
+    `toml_duplicates` has its duplicates: nothing inside a table is looked at before it is asked for.
     """
-    walk = _Walk(text)
-    return Positions(root=walk.root(), duplicates=tuple(walk.duplicates))
+    return Positions(root=_Walk(text).root())
 
 
 def toml_duplicates(text: str) -> tuple[Duplicate, ...]:

@@ -34,6 +34,7 @@ _MAX_BYTES = 1_000_000
 _MAX_LINK = 256
 _MAX_ENTRIES = 5_000
 _SUBMODULE = re.compile(r"^\s*path\s*=\s*(\S.*?)\s*$", re.MULTILINE)
+# A pattern, a variable, or what stands for a number or a date in a template, as in `ADR-NNN-title.md`.
 _WILD = re.compile(r"[*?$`{}<>~]|NNN|XXX|YYYY")
 _MADE = frozenset({"node_modules", "dist", "build", "out", "target", ".venv", "venv", "bin", ".output"})
 """Folders that builds and package managers fill, so that a repository may lack them."""
